@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { connect, initCluster, JetStreamJournal, Names } from '../src/adapters/nats/index.js';
 import { NodeTimers } from '../src/adapters/node/index.js';
-import { SearchThread } from '../src/composition/search-thread.js';
 import { documentsKey, encodeDocument } from '../src/domain/search/index.js';
 import type { DatabaseId } from '../src/kernel/index.js';
 import { kvPartition } from '../src/messages/index.js';
@@ -15,6 +14,7 @@ import type { SearchQuery } from '../src/ports/index.js';
 import { AskedSearch } from '../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../test/spec/journal/shard-history.js';
 import { startNatsServer } from '../test/support/nats-server.js';
+import { type SearchThread, searchThread } from '../test/support/search-thread.js';
 import { until } from './child.js';
 import { atMost, type Bench, type Figure } from './figures.js';
 import { sized } from './queue-load.js';
@@ -152,13 +152,13 @@ class Ours {
     await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1 });
     const history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: SHARD });
     await history.claim();
-    const thread = new SearchThread({
+    const options = {
       entry: new URL('../src/composition/search-worker.js', import.meta.url),
       task: { nats: { servers: [server.url] }, prefix: PREFIX, options: { kvShards: 1 } },
       log: silentLog,
       timers: new NodeTimers(),
-      indexes: () => [INDEX],
-    });
+    };
+    const thread = searchThread(options, () => [INDEX]);
     return new Ours(thread, history, async () => {
       await thread.stop();
       await connections.close();

@@ -1,7 +1,6 @@
-/** `millrace db` and `millrace journal`, given the world they ask. */
+/** `millrace db`, `millrace account` and `millrace journal`, given the installation that they ask. */
 import { readFile } from 'node:fs/promises';
 import { CONTROL_SHARD, METER_SHARD, shardNames } from '../adapters/nats/index.js';
-import { type AdminWorld, openAdminWorld } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
@@ -9,16 +8,23 @@ import { type AccountCommandDeps, accountCommand } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import { dbCommand } from './db-command.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
+import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
 
 export function runDbCommand(argv: readonly string[], env: Environment): Promise<number> {
-  return withWorld(env, true, async (world, config) => {
+  return withInstallation(env, true, async (installation, config) => {
     const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
     return dbCommand(argv, {
-      ...(await controlDeps(world)),
+      ...(await controlDeps(installation)),
       defaultLimits: { maxCommandBytes, maxRequestsPerDay },
       flush: async ({ id: database }, partitions: readonly PartitionName[]) => {
         for (const partition of partitions) {
-          await world.gateway.execute({ database, partition, mode: 'single', commands: [['FLUSHALL']], bytes: 8 });
+          await installation.gateway.execute({
+            database,
+            partition,
+            mode: 'single',
+            commands: [['FLUSHALL']],
+            bytes: 8,
+          });
         }
       },
     });
@@ -26,45 +32,46 @@ export function runDbCommand(argv: readonly string[], env: Environment): Promise
 }
 
 export function runAccountCommand(argv: readonly string[], env: Environment): Promise<number> {
-  return withWorld(env, true, async (world) => accountCommand(argv, await controlDeps(world)));
+  return withInstallation(env, true, async (installation) => accountCommand(argv, await controlDeps(installation)));
 }
 
 export function runJournalCommand(argv: readonly string[], env: Environment): Promise<number> {
-  return withWorld(env, false, (world, config) => {
+  return withInstallation(env, false, (installation, config) => {
     const stop = new AbortController();
     process.once('SIGINT', () => stop.abort());
     process.once('SIGTERM', () => stop.abort());
-    return journalCommand(argv, journalDeps(world, config, stop.signal));
+    return journalCommand(argv, journalDeps(installation, config, stop.signal));
   });
 }
 
 /** @param asksControl the control actor is to be asked, not the journal alone */
-async function withWorld(
+async function withInstallation(
   env: Environment,
   asksControl: boolean,
-  run: (world: AdminWorld, config: Config) => Promise<number>,
+  run: (installation: ReachedInstallation, config: Config) => Promise<number>,
 ): Promise<number> {
   const { config } = loadConfig(env);
-  const world = await openAdminWorld(config, asksControl);
+  const installation = await reachInstallation(config, asksControl);
   try {
-    return await run(world, config);
+    return await run(installation, config);
   } finally {
-    await world.close();
+    await installation.close();
   }
 }
 
-async function controlDeps(world: AdminWorld): Promise<AccountCommandDeps> {
+async function controlDeps(installation: ReachedInstallation): Promise<AccountCommandDeps> {
   return {
-    client: world.client,
-    sealing: await world.sealing(),
-    random: world.random,
+    client: installation.client,
+    sealing: await installation.sealing(),
+    random: installation.parts.random,
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
   };
 }
 
-function journalDeps(world: AdminWorld, config: Config, signal: AbortSignal): JournalCommandDeps {
-  const { journal, objects, leases, log, clock, timers, random, layout } = world;
+function journalDeps(installation: ReachedInstallation, config: Config, signal: AbortSignal): JournalCommandDeps {
+  const { parts, layout } = installation;
+  const { journal, objects, leases, log, clock, timers, random } = parts;
   const { kv, queue } = shardNames(layout);
   const keyFile = checkpointKeyFile(config.storage.sealKeyFile);
   const { wireAlias } = config.faces;
@@ -85,10 +92,10 @@ function journalDeps(world: AdminWorld, config: Config, signal: AbortSignal): Jo
       readFile: readText,
       writeFile: writeNewFile,
     },
-    resolveDatabase: (nameOrId) => world.placeOf(nameOrId),
-    resolveAccount: (id) => world.placeOfAccount(id),
+    resolveDatabase: (nameOrId) => installation.placeOf(nameOrId),
+    resolveAccount: (id) => installation.placeOfAccount(id),
     serveReplay: async (database, replayed, at) =>
-      serveReplay({ clock, timers, random, log, access: await world.followControl() }, database, replayed, {
+      serveReplay({ clock, timers, random, log, access: await installation.followControl() }, database, replayed, {
         ...at,
         maxCommandBytes: config.bounds.maxCommandBytes,
         aliases: wireAlias === undefined ? [] : [wireAlias],

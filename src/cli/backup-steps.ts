@@ -1,8 +1,15 @@
 /** Making, proving and restoring backups of a whole installation: the steps of each command, in their order. */
 import { resolve, sep } from 'node:path';
 import type { MarkKeeper, RestoreMark } from '../adapters/nats/index.js';
-import { BackupDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
-import { backupLog, keyIdOf, openSourceWorld, openTargetWorld, VERSION } from '../composition/index.js';
+import {
+  BackupDirectory,
+  keyIdOf as keyIdOfFile,
+  NodeRandom,
+  PRIVATE_FILE,
+  readFileIfThere,
+  VERSION,
+  writeFileAtomic,
+} from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import {
   type BackupManifest,
@@ -18,6 +25,10 @@ import {
 import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
+import { openSource, openTarget } from './backup-places.js';
+import { commandLog } from './command-log.js';
+
+const keyIdOf = (path: string) => keyIdOfFile(path, new NodeRandom());
 
 type Tell = (digest: PartitionDigest) => void;
 
@@ -38,8 +49,8 @@ export async function makeBackup(
       'the key file does not go into the backup: whoever has both has every secret',
     );
   }
-  const log = backupLog(config);
-  const world = await openSourceWorld(config, log);
+  const log = commandLog(config);
+  const world = await openSource(config, log);
   try {
     const keyId = await keyIdOf(sealKeyFile);
     const files = new BackupDirectory(directory);
@@ -57,7 +68,7 @@ export async function makeBackup(
 /** @throws INVALID when it is not complete, JOURNAL_DAMAGED with what does not hold */
 export function proveBackup(config: Config, directory: string, tell: Tell): Promise<BackupManifest> {
   const files = new BackupDirectory(directory);
-  const reader = { files, planes: BACKUP_PLANES, log: backupLog(config), release: VERSION };
+  const reader = { files, planes: BACKUP_PLANES, log: commandLog(config), release: VERSION };
   return verifyBackup(reader, tell);
 }
 
@@ -74,7 +85,7 @@ export async function restoreInto(
   key: { readonly from?: string | undefined; readonly isLost: boolean },
   tell: Tell,
 ): Promise<{ readonly manifest: BackupManifest; readonly shards: readonly RestoredShard[] }> {
-  const log = backupLog(config);
+  const log = commandLog(config);
   const reader = { files: new BackupDirectory(directory), planes: BACKUP_PLANES, log, release: VERSION };
   const manifest = await openBackup(reader.files);
   const { sealKeyFile } = config.storage;
@@ -85,7 +96,7 @@ export async function restoreInto(
     if (!isMarked) await keeper.write(mark);
     isMarked = true;
   };
-  const world = await openTargetWorld(config, log, begin);
+  const world = await openTarget(config, log, begin);
   try {
     await refuseUsedInstallation(world.target);
     await begin(world.mark);

@@ -1,7 +1,7 @@
 /** `millrace cluster init|verify`: makes the streams on a NATS of the operator's once, or compares them. */
 
 import { connect, initCluster, verifyCluster } from '../adapters/nats/index.js';
-import { natsOptionsOf } from '../composition/index.js';
+import { natsOptionsOf } from '../adapters/nats/installation/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
 

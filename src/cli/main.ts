@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line. `serve` is the process itself; everything else talks to one, or to its NATS. */
 import 'reflect-metadata';
-import { VERSION } from '../composition/index.js';
+import { VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';
 import { runAccountCommand, runDbCommand, runJournalCommand } from './admin-commands.js';
 import { backupCommand } from './backup-command.js';

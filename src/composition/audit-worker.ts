@@ -3,9 +3,9 @@ import { enterThread, type JobTask, sendTexts } from '../adapters/node/index.js'
 import type { ShardName } from '../kernel/index.js';
 import type { AuditTask, Log } from '../ports/index.js';
 import { foldOfPartition, walk } from '../replay/index.js';
-import { type ThreadWorld, threadParts } from './thread-parts.js';
+import { openThread, type ThreadTask } from './thread-container.js';
 
-export interface AuditedWorld extends ThreadWorld {
+export interface AuditedInstallation extends ThreadTask {
   readonly kvShards: number;
   readonly queueShards: number;
   readonly shards: readonly ShardName[];
@@ -15,12 +15,12 @@ export interface AuditedWorld extends ThreadWorld {
 /** Behind everything that somebody waits for. */
 const NICENESS = 12;
 
-const { port, data, log } = enterThread<JobTask<AuditedWorld, AuditTask>>('an audit', NICENESS);
+const { port, data, log } = enterThread<JobTask<AuditedInstallation, AuditTask>>('an audit', NICENESS);
 await sendTexts(port, texts(data, log));
 port.close();
 
 /** Its connections end with the thread. */
-async function* texts({ job, world }: JobTask<AuditedWorld, AuditTask>, log: Log): AsyncIterable<string> {
-  const parts = await threadParts(world, 'audit', log);
+async function* texts({ job, world }: JobTask<AuditedInstallation, AuditTask>, log: Log): AsyncIterable<string> {
+  const parts = await openThread(world, 'audit', log);
   yield* walk({ ...world, ...parts, foldFactory: foldOfPartition }, job);
 }

@@ -2,13 +2,13 @@
 import { doJob, type JobTask } from '../adapters/node/index.js';
 import { type KeepRequest, type Kept, keepStates } from '../journal/backup/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
-import { type ThreadWorld, threadParts } from './thread-parts.js';
+import { openThread, type ThreadTask } from './thread-container.js';
 
 /** Live commands go first. */
 const NICENESS = 10;
 
-await doJob<JobTask<ThreadWorld, KeepRequest>, Kept>('a keeper of moments', NICENESS, async ({ job, world }, log) => {
-  const { close, ...parts } = await threadParts(world, `backup ${job.backup}`, log);
+await doJob<JobTask<ThreadTask, KeepRequest>, Kept>('a keeper of moments', NICENESS, async ({ job, world }, log) => {
+  const { close, ...parts } = await openThread(world, `backup ${job.backup}`, log);
   try {
     return await keepStates(parts, job, BACKUP_PLANES.fold);
   } finally {

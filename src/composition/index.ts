@@ -1,7 +1,4 @@
 /** What the command line starts. */
-export { type AdminWorld, openAdminWorld } from './admin-world.js';
-export { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
-export type { MadeCredentials } from './control-role.js';
-export { natsOptionsOf } from './nats-world.js';
+export { commandParts, storageOfCommand } from './command-container.js';
+export type { MadeCredentials } from './control-module.js';
 export { type RunningProcess, startProcess } from './serve.js';
-export { VERSION } from './version.js';

@@ -1,27 +1,22 @@
 /**
  * Entry of the thread that keeps the search indexes, with connections to NATS of its own: neither a search over all
- * documents nor the loading of an index ever stands before a command. Started by SearchThread and told to stop by it.
+ * documents nor the loading of an index ever stands before a command. Started and told to stop by search-module.ts.
  */
 import { answerUntilStopped, enterThread } from '../adapters/node/index.js';
-import type { DatabaseId } from '../kernel/index.js';
-import { SearchIndexes, type SearchIndexesOptions, type SearchStatus } from '../projections/index.js';
+import { SearchIndexes, type SearchIndexesOptions, type SearchStatus, type SearchWord } from '../projections/index.js';
 import { answerSearch } from '../query/index.js';
-import { type ThreadWorld, threadParts } from './thread-parts.js';
+import { openThread, type ThreadTask } from './thread-container.js';
 
 /** What the thread is started with: plain data. */
-export interface SearchTask extends ThreadWorld {
+export interface SearchTask extends ThreadTask {
   readonly options: Omit<SearchIndexesOptions, 'embedding'>;
 }
-
-export type SearchWord =
-  /** All that there are. */
-  { readonly kind: 'indexes'; readonly indexes: readonly DatabaseId[] } | { readonly kind: 'rebuild' };
 
 /** Live commands go first; somebody waits for an answer, so it comes before the read models. */
 const NICENESS = 2;
 
 const { port, data, log } = enterThread<SearchTask>('the search indexes', NICENESS);
-const { close, ...parts } = await threadParts(data, 'search indexes', log);
+const { close, ...parts } = await openThread(data, 'search indexes', log);
 const indexes = new SearchIndexes(parts, data.options);
 await answerUntilStopped<SearchWord, SearchStatus>(port, {
   answer: (question) => answerSearch(indexes, question),

@@ -1,29 +1,38 @@
-/** Names by which parts ask for each other. Resolved in this folder and nowhere else. */
-import type { DependencyContainer, InjectionToken } from 'tsyringe';
-import type { KvDeliveries, KvWork } from '../actors/kv-shard/index.js';
-import type { QueueWork } from '../actors/queue/index.js';
-import type { ClockWatch, GuardedClock, Membership, Session, ShardHost } from '../actors/runtime/index.js';
-import type { ClusterLayout } from '../adapters/nats/index.js';
-import type { ProcessMemory } from '../adapters/node/index.js';
-import type { Config } from '../config/index.js';
+/**
+ * Names by which parts ask for each other, and how one is registered. Resolved in this folder and nowhere else: classes
+ * of other folders take what they need as arguments, which the compiler checks (docs/adr/0009-libraries.md).
+ */
+import 'reflect-metadata';
+import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
+import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js';
+import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
+import type { QueueOwner } from '../actors/queue/index.js';
+import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
+import type { UndiciHttpOut } from '../adapters/http-delivery/index.js';
+import type { JetStreamObjectStore, JournalTotal, Names, NatsConnections } from '../adapters/nats/index.js';
+import type { OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
-  Backups,
+  AnsweringThread,
+  JobThreads,
+  ProcessMemory,
+  PromMetrics,
+  WorkerCompactor,
+} from '../adapters/node/index.js';
+import type { Config } from '../config/index.js';
+import type { KeepRequest, Kept } from '../journal/backup/index.js';
+import type {
   BootTime,
   Bus,
   Clock,
-  Compactor,
   DataRemoval,
-  HttpOut,
   IntakeLog,
   Journal,
-  KvGateway,
   LeaseStore,
   Log,
   MessageLog,
-  Metrics,
   NativeFace,
-  ObjectStore,
   Random,
+  ReadModelCare,
   RunLog,
   Sealing,
   SearchQueries,
@@ -31,77 +40,108 @@ import type {
   StorageGauge,
   Timers,
 } from '../ports/index.js';
-import type { ControlRole } from './control-role.js';
-import type { NatsWorld } from './nats-world.js';
-import type { ProjectionRole } from './projection-role.js';
-import type { SearchRole } from './search-role.js';
+import type {
+  EventLimits,
+  KeptReadModelsStatus,
+  ReadModelsWord,
+  SearchStatus,
+  SearchWord,
+} from '../projections/index.js';
+import type { CompactorTask } from './compactor-worker.js';
+import type { Lifetime } from './lifetime.js';
+import type { ReadModelsTask } from './read-models-worker.js';
+import type { SearchTask } from './search-worker.js';
+import type { ThreadTask } from './thread-container.js';
+
+function token<T>(name: string): InjectionToken<T> {
+  return Symbol(name) as InjectionToken<T>;
+}
+
+/** Of a process, a thread or a command. The reflection that the container needs is loaded with this file. */
+export function newContainer(): DependencyContainer {
+  return container.createChildContainer();
+}
+
+/** Made when it is first asked for, and the same one from then on. */
+export function once<T>(c: DependencyContainer, name: InjectionToken<T>, make: (c: DependencyContainer) => T): void {
+  c.register(name, { useFactory: instanceCachingFactory(make) });
+}
 
 /** What is not registered in a process without the role that has it. */
 export function ifRegistered<T>(c: DependencyContainer, name: InjectionToken<T>): T | undefined {
   return c.isRegistered(name) ? c.resolve(name) : undefined;
 }
 
-function token<T>(name: string): InjectionToken<T> {
-  return Symbol(name) as InjectionToken<T>;
-}
-
-export const CONFIG = token<Config>('Config');
+// Of a process, a thread and a command alike.
 export const CLOCK = token<Clock>('Clock');
-export const GUARDED_CLOCK = token<GuardedClock>('GuardedClock');
-export const BOOT_TIME = token<BootTime>('BootTime');
 export const TIMERS = token<Timers>('Timers');
 export const RANDOM = token<Random>('Random');
 export const LOG = token<Log>('Log');
-/** For whatever a stranger can cause. */
-export const FACE_LOG = token<Log>('FaceLog');
-export const METRICS = token<Metrics>('Metrics');
-/** Of the key file. */
-export const SEALING = token<Sealing>('Sealing');
-export const MEMORY = token<ProcessMemory>('ProcessMemory');
+export const CONNECTIONS = token<NatsConnections>('NatsConnections');
+export const NAMES = token<Names>('Names');
 export const JOURNAL = token<Journal>('Journal');
 export const LEASES = token<LeaseStore>('LeaseStore');
-export const OBJECTS = token<ObjectStore>('ObjectStore');
-export const BUS = token<Bus>('Bus');
-export const LAYOUT = token<ClusterLayout>('ClusterLayout');
-export const CLOCK_WATCH = token<ClockWatch>('ClockWatch');
-/** Registered once it listens. */
-export const NATIVE_FACE = token<NativeFace>('NativeFace');
-export const SESSION = token<Session>('Session');
-export const MEMBERSHIP = token<Membership>('Membership');
+export const OBJECTS = token<JetStreamObjectStore>('ObjectStore');
 
-// What the roles of a process share.
-export const WORLD = token<NatsWorld>('NatsWorld');
-export const COMPACTOR = token<Compactor>('Compactor');
+// Of a process.
+export const CONFIG = token<Config>('Config');
+export const LIFETIME = token<Lifetime>('Lifetime');
+export const GUARDED_CLOCK = token<GuardedClock>('GuardedClock');
+export const BOOT_TIME = token<BootTime>('BootTime');
+/** For whatever a stranger can cause. */
+export const FACE_LOG = token<Log>('FaceLog');
+export const METRICS = token<PromMetrics>('Metrics');
+export const MEMORY = token<ProcessMemory>('ProcessMemory');
+export const NATS = token<OpenedNats>('OpenedNats');
+export const BUS = token<Bus>('Bus');
+export const MEMBERSHIP = token<Membership>('Membership');
+export const CLOCK_WATCH = token<ClockWatch>('ClockWatch');
+export const SESSION = token<Session>('Session');
+/** To the owners of shards in other processes. */
+export const CALLER = token<ShardCaller>('ShardCaller');
+/** Of the key file. */
+export const SEALING = token<Sealing>('Sealing');
+export const JOURNAL_TOTAL = token<JournalTotal>('JournalTotal');
+export const COMPACTOR = token<WorkerCompactor<CompactorTask>>('Compactor');
 export const STORAGE = token<StorageGauge>('StorageGauge');
 export const DELIVERIES = token<KvDeliveries>('KvDeliveries');
 export const INTAKE = token<IntakeLog>('IntakeLog');
-export const HTTP_OUT = token<HttpOut>('HttpOut');
-export const CONTROL = token<ControlRole>('ControlRole');
-export const GATEWAY = token<KvGateway>('KvGateway');
-export const BACKUPS = token<Backups>('Backups');
-export const REMOVAL = token<DataRemoval>('DataRemoval');
+export const HTTP_OUT = token<UndiciHttpOut>('HttpOut');
+export const CONTROL = token<ProcessControl>('ProcessControl');
+export const GATEWAY = token<KvShardGateway>('KvGateway');
+export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, Kept>>('BackupThreads');
+export const BACKUPS = token<DatabaseKeeper>('Backups');
+export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** Of this process or another's, as the next two. */
 export const READ_MODELS = token<MessageLog & RunLog>('ReadModels');
 export const STATISTICS = token<Statistics>('Statistics');
 export const SEARCH = token<SearchQueries>('SearchQueries');
 
 // What a process with the role has.
-export const KV_HOST = token<ShardHost<KvWork>>('KvHost');
-export const QUEUE_HOST = token<ShardHost<QueueWork>>('QueueHost');
-export const PROJECTION_ROLE = token<ProjectionRole>('ProjectionRole');
-export const SEARCH_ROLE = token<SearchRole>('SearchRole');
+export const KV_OWNER = token<KvOwner>('KvOwner');
+export const QUEUE_OWNER = token<QueueOwner>('QueueOwner');
+export const READ_MODELS_THREAD =
+  token<AnsweringThread<ReadModelsTask, ReadModelsWord, KeptReadModelsStatus>>('ReadModelsThread');
+export const EVENT_LIMITS = token<EventLimits>('EventLimits');
+export const SEARCH_THREAD = token<AnsweringThread<SearchTask, SearchWord, SearchStatus>>('SearchThread');
+export const READ_MODEL_CARE = token<ReadModelCare>('ReadModelCare');
+/** Registered once it listens. */
+export const NATIVE_FACE = token<NativeFace>('NativeFace');
 
-/** The world as the parts of a process reach it. */
-export function portsOf(c: DependencyContainer) {
+/** What stands on this machine and on NATS alone. */
+export function storagePortsOf(c: DependencyContainer) {
   return {
     clock: c.resolve(CLOCK),
     timers: c.resolve(TIMERS),
     random: c.resolve(RANDOM),
     log: c.resolve(LOG),
-    metrics: c.resolve(METRICS),
     journal: c.resolve(JOURNAL),
     leases: c.resolve(LEASES),
     objects: c.resolve(OBJECTS),
-    bus: c.resolve(BUS),
   };
+}
+
+/** What the parts of a process reach the world by. */
+export function portsOf(c: DependencyContainer) {
+  return { ...storagePortsOf(c), metrics: c.resolve(METRICS), bus: c.resolve(BUS) };
 }

@@ -16,6 +16,9 @@ export interface AppendLimits {
   readonly maxRetryMs: number;
 }
 
+/** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
+const DEFAULT_LIMITS: AppendLimits = { firstRetryMs: 20, maxRetryMs: 1000 };
+
 export interface AppendWatch {
   /** Aborted when the actor gives up (lease lost, shutdown): the outcome then stays unknown. */
   readonly signal: AbortSignal;
@@ -27,7 +30,7 @@ export class DefiniteAppender {
   constructor(
     private readonly journal: Journal,
     private readonly timers: Timers,
-    private readonly limits: AppendLimits,
+    private readonly limits = DEFAULT_LIMITS,
   ) {}
 
   /**

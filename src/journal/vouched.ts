@@ -6,16 +6,12 @@
  */
 import { decodeShardLease, type ShardLease } from '../codec/leases/index.js';
 import { describeError, MillraceError, type ShardName } from '../kernel/index.js';
-import type { Journal, LeaseStore } from '../ports/index.js';
+import { type Journal, type LeaseStore, WHAT_TO_DO } from '../ports/index.js';
 
 export interface VouchedPorts {
   readonly journal: Pick<Journal, 'tail' | 'readAt'>;
   readonly leases: Pick<LeaseStore, 'get'>;
 }
-
-/** What a person can do about a journal that is not what it was; ends a line about it. */
-export const WHAT_TO_DO =
-  'put the store of the NATS server back as it was, or restore a backup into an empty place (docs/operations/backups.md)';
 
 /** A journal that somebody has to look at, with what to do about it. */
 export function inDoubt(why: MillraceError): MillraceError {

@@ -12,6 +12,10 @@
  */
 import type { ShardName } from '../kernel/index.js';
 
+/** What a person can do about a journal that is not what it was; ends a line about it. */
+export const WHAT_TO_DO =
+  'put the store of the NATS server back as it was, or restore a backup into an empty place (docs/operations/backups.md)';
+
 export type AppendOutcome =
   | { readonly kind: 'stored'; readonly position: number }
   /** The shard's last position is another one; `last` is it, where the server said. */

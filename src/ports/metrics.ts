@@ -141,3 +141,8 @@ export const UNWATCHED: Metrics = {
   histogram: () => ({ observe: () => undefined }),
   gauge: () => ({ stop: () => undefined }),
 };
+
+/** For gauges; undefined stays so. */
+export function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

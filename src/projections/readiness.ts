@@ -1,15 +1,8 @@
 /** How a person is told whether read models and indexes have everything, and what holds them up. No tenant's data. */
+import type { Check } from '../ports/index.js';
 import type { ReadModelStatus } from './read-models.js';
 import type { SearchStatus } from './search-index/index.js';
 import type { StatisticsStatus } from './stats/index.js';
-
-export interface Readiness {
-  /** It has everything that was stored. */
-  readonly ok: boolean;
-  readonly detail?: string;
-  /** It will not become ready by itself. */
-  readonly isStuck?: boolean;
-}
 
 type Held = Pick<SearchStatus, 'behindPositions' | 'behindMs' | 'troubles'>;
 
@@ -17,7 +10,7 @@ type Held = Pick<SearchStatus, 'behindPositions' | 'behindMs' | 'troubles'>;
 export function readinessOfModels(
   models: ReadModelStatus | undefined,
   statistics: StatisticsStatus | undefined,
-): Readiness {
+): Check {
   if (models === undefined || statistics === undefined)
     return { ok: false, detail: 'the read models are being opened' };
   const ofStatistics = notesOfModels(statistics).map((note) => `statistics: ${note}`);
@@ -25,7 +18,7 @@ export function readinessOfModels(
   return { ok: models.isCaughtUp, isStuck: models.troubles.length > 0, ...asDetail(notes) };
 }
 
-export function readinessOfSearch(status: SearchStatus | undefined): Readiness {
+export function readinessOfSearch(status: SearchStatus | undefined): Check {
   if (status === undefined) return { ok: false, detail: 'the search indexes are being opened' };
   const unreadable = status.unreadable > 0 ? [`${status.unreadable} documents cannot be read`] : [];
   return { ok: status.isCaughtUp, ...asDetail([...notesOf(status), ...unreadable]) };

@@ -11,12 +11,14 @@ export type OnBehind = (behind: Behind) => void;
 /** What those keep that answer on the bus: errors name it. */
 const KEPT = { query: 'the read models', search: 'search indexes' } as const;
 const TRIES = 2;
+/** A wait, a search and the way. */
+const TRY_MS = 5000;
 
 /**
  * Asks whichever process keeps them; questions change nothing, so one is asked again where it may help.
  * @param tryMs for one try: longer than a question may wait and search
  */
-export function askOverBus(bus: Bus, kind: keyof typeof KEPT, tryMs: number): Ask {
+export function askOverBus(bus: Bus, kind: keyof typeof KEPT, tryMs = TRY_MS): Ask {
   return async (question) => {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -6,7 +6,7 @@ import { decodeIntakeRecord, encodeQueueEvent } from '../codec/queue/index.js';
 import { rebuildingEvents } from '../domain/control/index.js';
 import type { BackupPlanes } from '../journal/backup/index.js';
 import type { AccountId } from '../kernel/index.js';
-import { foldOfPartition } from './folds.js';
+import { foldOfPartition } from './folds/index.js';
 
 export const BACKUP_PLANES: BackupPlanes = {
   fold: foldOfPartition,

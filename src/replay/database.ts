@@ -8,7 +8,7 @@ import type { AuditPorts, ChainHead, DiffOptions, Moment, ReplayOptions, ShardDi
 import { diffShard, type PartitionFold, ShardReplay } from '../journal/index.js';
 import { MillraceError, type PartitionName, type Random, type ShardName } from '../kernel/index.js';
 import type { Clock } from '../ports/index.js';
-import { countingQueueFold, keyedKvFold } from './folds.js';
+import { countingQueueFold, keyedKvFold } from './folds/index.js';
 import type { KvKeyedFold } from './keyed-fold.js';
 
 export interface ReplayPorts extends AuditPorts {

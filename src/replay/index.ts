@@ -12,7 +12,7 @@ export {
   replayDatabase,
   replayQueue,
 } from './database.js';
-export { foldOfPartition, keyedKvFold } from './folds.js';
+export { foldOfPartition, keyedKvFold } from './folds/index.js';
 export { type ReplayedPartition, ReplayGateway } from './gateway.js';
 export { KvKeyedFold } from './keyed-fold.js';
 export { type ReplayServer, type ReplayServerOptions, type ReplayServerPorts, serveReplay } from './server.js';

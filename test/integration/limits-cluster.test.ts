@@ -1,7 +1,7 @@
 /** Limits of a database as two processes keep them, of which one owns its data. */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { type AdminWorld, openAdminWorld } from '../../src/composition/index.js';
+import { type ReachedInstallation, reachInstallation } from '../../src/cli/reached-installation.js';
 import { loadConfig } from '../../src/config/index.js';
 import type { DatabaseChange } from '../../src/domain/control/index.js';
 import { eventually } from '../support/eventually.js';
@@ -12,7 +12,7 @@ import { endEverything, temporaryDirectory } from '../support/millrace-process.j
 describe('limits that two processes keep', function () {
   this.timeout(60_000);
   let nats: NatsFacts;
-  let world: AdminWorld;
+  let installation: ReachedInstallation;
   let clients: readonly KvClient[];
 
   before(async () => {
@@ -23,20 +23,20 @@ describe('limits that two processes keep', function () {
     clients = processes.map(({ kv }) => kv);
     for (const kv of clients) await eventually(() => kv.ask('SET', 'settled', 'yes'), { timeoutMs: 20_000 });
     const environment = await cluster.environment(await temporaryDirectory());
-    world = await openAdminWorld(loadConfig(environment).config, true);
+    installation = await reachInstallation(loadConfig(environment).config, true);
   });
   after(async () => {
-    await world?.close();
+    await installation?.close();
     await endEverything();
     await nats?.stop();
   });
 
   async function change(what: DatabaseChange): Promise<void> {
-    const listed = await world.client.send({ type: 'ListDatabases' });
+    const listed = await installation.client.send({ type: 'ListDatabases' });
     const [first] = listed.type === 'Databases' ? listed.databases : [];
     if (first === undefined) throw new Error('there is no database');
     const { id: database, account } = first.database;
-    const reply = await world.client.send({ type: 'ChangeDatabase', account, database, change: what });
+    const reply = await installation.client.send({ type: 'ChangeDatabase', account, database, change: what });
     expect(reply.type, JSON.stringify(reply)).to.equal('OneDatabase');
   }
 

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { newDatabaseCredentials, sealDatabaseCredentials } from '../../src/actors/control/index.js';
-import { type AdminWorld, openAdminWorld } from '../../src/composition/index.js';
+import { type ReachedInstallation, reachInstallation } from '../../src/cli/reached-installation.js';
 import { loadConfig } from '../../src/config/index.js';
 import type { Database, DatabaseChange } from '../../src/domain/control/index.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
@@ -32,7 +32,7 @@ const QUICK_MS = 2000;
 describe('limits of a running process', function () {
   this.timeout(90_000);
   let millrace: MillraceProcess;
-  let world: AdminWorld;
+  let installation: ReachedInstallation;
   let respPort: number;
   const kvClients: KvClient[] = [];
   const respClients: RespClient[] = [];
@@ -42,11 +42,11 @@ describe('limits of a running process', function () {
     millrace = await startMillrace({
       env: { MILLRACE_RESP_PORT: String(respPort), MILLRACE_KV_PRICE_CENTS: String(KV_PRICE_CENTS) },
     });
-    world = await openAdminWorld(loadConfig(await embeddedEnvironment(millrace.dataDir)).config, true);
+    installation = await reachInstallation(loadConfig(await embeddedEnvironment(millrace.dataDir)).config, true);
   });
   after(async () => {
     for (const client of [...kvClients, ...respClients]) client.close();
-    await world.close();
+    await installation.close();
     await endEverything();
   });
 
@@ -63,10 +63,10 @@ describe('limits of a running process', function () {
     }
 
     static async create(name: string, partitions = 1): Promise<Tenant> {
-      const { client, random } = world;
-      const credentials = newDatabaseCredentials(random);
-      const secrets = sealDatabaseCredentials(credentials, await world.sealing());
-      const id = newDatabaseId(random);
+      const { client, parts } = installation;
+      const credentials = newDatabaseCredentials(parts.random);
+      const secrets = sealDatabaseCredentials(credentials, await installation.sealing());
+      const id = newDatabaseId(parts.random);
       const limits = { maxCommandBytes: 1_000_000, maxRequestsPerDay: 0 };
       const reply = await client.send({
         type: 'CreateDatabase',
@@ -79,7 +79,7 @@ describe('limits of a running process', function () {
     }
 
     async record(): Promise<Database> {
-      const reply = await world.client.send({ type: 'ListDatabases' });
+      const reply = await installation.client.send({ type: 'ListDatabases' });
       if (reply.type !== 'Databases') throw new Error(reply.type);
       const found = reply.databases.find(({ database }) => database.id === this.id);
       if (found === undefined) throw new Error(`no database ${this.id}`);
@@ -88,7 +88,7 @@ describe('limits of a running process', function () {
 
     async change(change: DatabaseChange): Promise<void> {
       const { id, account } = await this.record();
-      const reply = await world.client.send({ type: 'ChangeDatabase', account, database: id, change });
+      const reply = await installation.client.send({ type: 'ChangeDatabase', account, database: id, change });
       expect(reply.type, JSON.stringify(reply)).to.equal('OneDatabase');
     }
 
@@ -217,7 +217,7 @@ describe('limits of a running process', function () {
     expect(settings).to.include({ plan: 'fixed_1gb', isAutoUpgrading: true });
     expect(limits.maxDataBytes).to.equal(1024 ** 3);
     const { account } = await tenant.record();
-    const audit = await world.client.send({ type: 'ListAudit', account, count: 100 });
+    const audit = await installation.client.send({ type: 'ListAudit', account, count: 100 });
     const upgrades = audit.type === 'AuditEntries' ? audit.entries.filter(({ actor }) => actor === 'auto-upgrade') : [];
     expect(upgrades).to.have.length(1);
     expect(upgrades[0]).to.include({ entity: 'growing', secondaryEntity: 'fixed_1gb' });

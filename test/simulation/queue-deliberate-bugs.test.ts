@@ -1,5 +1,6 @@
 /** Promises of the queue, each broken on purpose at a public method or a row of a table. */
-import { Performer, QueuePlane, type QueuePlanePorts } from '../../src/actors/queue/index.js';
+import { Performer, QueuePlane } from '../../src/actors/queue/index.js';
+import type { QueuePlanePorts } from '../../src/actors/queue/queue-plane.js';
 import { QueueSlot, type StartedAttempt } from '../../src/actors/queue/queue-slot.js';
 import { QueueState } from '../../src/domain/queue/accounts/queue-state.js';
 import { Dispatcher } from '../../src/domain/queue/delivery/dispatcher.js';

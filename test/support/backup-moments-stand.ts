@@ -13,7 +13,7 @@ import {
   readLayout,
 } from '../../src/adapters/nats/index.js';
 import { JobThreads, NodeRandom } from '../../src/adapters/node/index.js';
-import type { ThreadWorld } from '../../src/composition/thread-parts.js';
+import type { ThreadTask } from '../../src/composition/thread-container.js';
 import type { Backup, Database } from '../../src/domain/control/index.js';
 import type { KeepRequest, Kept } from '../../src/journal/backup/index.js';
 import type { AccountId, BackupId } from '../../src/kernel/index.js';
@@ -50,7 +50,7 @@ export class MomentsStand {
     const control = new ControlGateway(caller, undefined);
     const objects = new JetStreamObjectStore(connections, names);
     const entry = new URL('../../src/composition/backup-keeper-worker.js', import.meta.url);
-    const thread = new JobThreads<ThreadWorld, KeepRequest, Kept>({
+    const thread = new JobThreads<ThreadTask, KeepRequest, Kept>({
       entry,
       world: { nats: cluster.natsOptions(), prefix: '' },
       log: silentLog,

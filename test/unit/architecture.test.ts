@@ -19,6 +19,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   query: ['ports', 'projections', 'codec', 'messages', 'domain'],
   adapters: ['ports', 'messages', 'codec', 'config'],
 };
+const MOST_LINES_OF_WIRING = 1500;
 const ANYTHING = ['composition', 'cli'];
 
 /** What answers on a port or a part of one; of each other they know nothing. */
@@ -67,6 +68,13 @@ describe('architecture', () => {
       return !target.endsWith('index.ts');
     });
     expect(deep.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
+  });
+
+  it('has the container in composition alone, which is short: wiring and nothing else', () => {
+    const strays = imports.filter(({ file, specifier }) => specifier === 'tsyringe' && topOf(file) !== 'composition');
+    expect(strays.map(({ file }) => file)).to.deep.equal([]);
+    const texts = files.filter((file) => topOf(file) === 'composition').map(textOf);
+    expect(texts.join('').split('\n')).to.have.length.at.most(MOST_LINES_OF_WIRING);
   });
 
   it('lets the command line alone stand above composition', () => {

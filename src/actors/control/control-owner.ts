@@ -5,14 +5,14 @@
 
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus, Log, MeterLog, Timers } from '../../ports/index.js';
-import type {
-  AnswerMemoryLimits,
-  Membership,
-  OwnedPlane,
-  OwnedShards,
-  ShardActor,
-  ShardCaller,
-  ShardHost,
+import {
+  DEFAULT_ANSWER_MEMORY,
+  type Membership,
+  type OwnedPlane,
+  type OwnedShards,
+  type ShardActor,
+  type ShardCaller,
+  type ShardHost,
 } from '../runtime/index.js';
 import { ControlDuties } from './control-duties.js';
 import { ControlGateway, serveControl } from './control-gateway.js';
@@ -28,8 +28,6 @@ export interface ControlOwnerPorts {
   readonly meterLog: MeterLog;
   /** To the owner, where it is another process. */
   readonly caller: ShardCaller;
-  /** Answers kept for callers in other processes. */
-  readonly answers: AnswerMemoryLimits;
   own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
 }
 
@@ -42,13 +40,13 @@ export class ControlOwner {
   readonly #owned: OwnedShards<ControlWork, ControlPlane>;
 
   constructor(private readonly ports: ControlOwnerPorts) {
-    const { bus, timers, membership, answers } = ports;
+    const { bus, timers, membership } = ports;
     this.#revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
     this.#owned = ports.own({
       shards: [CONTROL_SHARD],
       createPlane: ({ loadPartition }) =>
         new ControlPlane({ loadPartition, untilInForce: (position) => this.#revocations.untilInForce(position) }),
-      serve: (actor) => serveControl(bus, actor, answers),
+      serve: (actor) => serveControl(bus, actor, DEFAULT_ANSWER_MEMORY),
       onServing: (actor, plane) => this.#beginDuties(actor, plane),
     });
     this.client = new ControlGateway(ports.caller, this.#owned.host);

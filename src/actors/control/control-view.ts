@@ -10,7 +10,14 @@
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
 import type { ControlState } from '../../domain/control/index.js';
-import { type ByteString, describeError, MillraceError, Remembered, type SessionId } from '../../kernel/index.js';
+import {
+  type BackupId,
+  type ByteString,
+  describeError,
+  MillraceError,
+  Remembered,
+  type SessionId,
+} from '../../kernel/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
 import { ControlFollower, type FollowerPorts } from './control-follower.js';
@@ -88,6 +95,13 @@ export class ControlView implements Access, RespAccess {
   /** False when `grantFor` would throw. */
   get isFresh(): boolean {
     return this.#isCaughtUp && this.ports.clock.monotonicMs() - this.#heardAtMs <= this.options.staleMs;
+  }
+
+  /** Moments of databases, failed ones left out; undefined while this process may have missed some. */
+  knownBackups(): ReadonlySet<BackupId> | undefined {
+    if (!this.isFresh) return undefined;
+    const known = [...this.state.backups.byId.values()].filter(({ state }) => state !== 'failed');
+    return new Set(known.map(({ id }) => id));
   }
 
   /** Resolves when it is fresh, and after `maxMs` at the latest. */

@@ -21,6 +21,9 @@ import { type ShardActor, ShardBook, type ShardCaller, type ShardHost } from '..
 import { inDoubt, isDoubt, isWithoutOwner, isWorthAsking } from './outcome-doubts.js';
 import { QueueWork } from './queue-work.js';
 
+/** A message of the server is at most a mebibyte by default; settings and ids come on top of the bodies. */
+export const MAX_INTAKE_BYTES = 768 * 1024;
+
 export interface QueueGatewayLimits {
   /** How long a request waits for an owner that is loading, moving or being replaced. */
   readonly holdMs: number;

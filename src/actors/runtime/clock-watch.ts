@@ -11,7 +11,7 @@
  */
 import type { ClockReading, Heartbeat } from '../../codec/leases/index.js';
 import { describeError, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { BootTime, Counter, LeaseStore, Log } from '../../ports/index.js';
+import type { BootTime, Check, Counter, LeaseStore, Log } from '../../ports/index.js';
 import { BootRecord } from './boot-record.js';
 import type { GuardedClock } from './guarded-clock.js';
 import type { Membership } from './membership.js';
@@ -170,6 +170,11 @@ export class ClockWatch {
     this.#saidJournalAhead = true;
     const aheadMs = Math.round(this.journalAheadMs);
     this.ports.log.warn('clock.journal-ahead', { shard, ms: aheadMs, goesOn: 'from the time of the journal' });
+  }
+
+  /** A clock is set right by a person: a start does not wait for that. */
+  check(): Check {
+    return this.isExcluded ? { ok: false, isStuck: true, detail: this.describe() } : { ok: true };
   }
 
   /** For a person. */

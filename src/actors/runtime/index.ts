@@ -1,5 +1,6 @@
 export type { Activation, ActorLimits, ActorPorts, ActorState, TurnLimits } from './activation.js';
 export { Breathing } from './breathing.js';
+export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
 export { type ClockChange, GuardedClock, type GuardedClockLimits } from './guarded-clock.js';
@@ -7,18 +8,26 @@ export { HeldMemory, type HeldMemoryParts, RESERVED } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox, type MailboxLimits } from './mailbox.js';
 export { Membership } from './membership.js';
-export { type OwnedPlane, OwnedShards, type PlaneWorld } from './owned-shards.js';
+export { type OwnedPlane, OwnedShards, type PlaneParts } from './owned-shards.js';
 export { rendezvousOwner } from './placement.js';
 export type { RecoverFn, Recovery } from './recovery.js';
-export { type AnswerMemoryLimits, type MakeWork, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
-export type { CallLimits } from './remote-call.js';
-export type { RuntimeMetrics } from './runtime-metrics.js';
+export {
+  type AnswerMemoryLimits,
+  DEFAULT_ANSWER_MEMORY,
+  type MakeWork,
+  ShardCaller,
+  ShardServer,
+  type SilenceWatch,
+} from './remote.js';
+export { type CallLimits, callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
+export { watchClocks, watchShards } from './runtime-gauges.js';
+export { type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
 export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';
 export { ShardActor } from './shard-actor.js';
 export { ShardBook } from './shard-book.js';
-export { type HostOptions, type HostPorts, type HostTimes, ShardHost } from './shard-host.js';
+export { type HostOptions, type HostPorts, type HostTimes, hostTimes, ShardHost } from './shard-host.js';
 export { ShardTime } from './shard-time.js';
 export { ShardWriter } from './shard-writer.js';
-export { type SnapshotPolicy, Snapshotter } from './snapshotter.js';
+export { DEFAULT_SNAPSHOT_POLICY, type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 export type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn, Work } from './work.js';

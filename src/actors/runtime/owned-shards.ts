@@ -13,17 +13,7 @@ import {
 } from '../../journal/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { ManifestPartition } from '../../messages/index.js';
-import type {
-  Clock,
-  CompactionResult,
-  Compactor,
-  Journal,
-  LeaseStore,
-  Log,
-  ObjectStore,
-  Random,
-  Timers,
-} from '../../ports/index.js';
+import type { CompactionResult, Compactor, StoragePorts } from '../../ports/index.js';
 import type { Activation, ActorLimits } from './activation.js';
 import { Breathing } from './breathing.js';
 import type { Membership } from './membership.js';
@@ -35,7 +25,7 @@ import { type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
 /** What a plane is given of the activation that it is made for. */
-export interface PlaneWorld<W extends Work> {
+export interface PlaneParts<W extends Work> {
   readonly activation: Activation;
   /** Once the plane is there. */
   actor(): ShardActor<W>;
@@ -45,16 +35,9 @@ export interface PlaneWorld<W extends Work> {
   history(): AsyncIterable<RecoveryStep>;
 }
 
-export interface OwnedShardsPorts {
-  readonly journal: Journal;
+export interface OwnedShardsPorts extends StoragePorts {
   readonly appender: DefiniteAppender;
-  readonly objects: ObjectStore;
-  readonly leases: LeaseStore;
   readonly compactor: Compactor;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly log: Log;
   readonly metrics: RuntimeMetrics;
   readonly session: Session;
   readonly membership: Membership;
@@ -73,7 +56,7 @@ export interface OwnedShardsOptions {
 /** What is particular to a plane. */
 export interface OwnedPlane<W extends Work, P extends ShardPlane<W>> {
   readonly shards: readonly ShardName[];
-  createPlane(world: PlaneWorld<W>): P;
+  createPlane(parts: PlaneParts<W>): P;
   /** Lets others ask the actor. */
   serve(actor: ShardActor<W>, plane: P): void;
   onServing?(actor: ShardActor<W>, plane: P): void;

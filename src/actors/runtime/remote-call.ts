@@ -24,6 +24,24 @@ export interface CallLimits {
   readonly settleMs: number;
 }
 
+/** How long a command is asked after once it may not be begun any more; its client waits so much longer at most. */
+const SETTLE_MS = 1000;
+const CALL_PAUSE_MS = 50;
+/** A caller that has not asked again for so many of its tries waits no more. */
+const CALLER_SILENCE_TRIES = 4;
+/** Between two looks for an owner, while a request is held. */
+export const ROUTE_RETRY_MS = 50;
+
+/** @param deadlineMs how long a request is held */
+export function callLimits(deadlineMs: number): CallLimits {
+  return { deadlineMs, tryMs: Math.max(200, deadlineMs / 4), pauseMs: CALL_PAUSE_MS, settleMs: SETTLE_MS };
+}
+
+/** After which an owner takes a caller to be gone. */
+export function callerSilenceMs(deadlineMs: number): number {
+  return CALLER_SILENCE_TRIES * callLimits(deadlineMs).tryMs;
+}
+
 export interface CallPorts {
   readonly bus: Bus;
   readonly clock: Clock;

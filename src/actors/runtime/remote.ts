@@ -70,6 +70,9 @@ export class ShardCaller {
   }
 }
 
+/** Of a shard: answers kept for callers in other processes that ask again. */
+export const DEFAULT_ANSWER_MEMORY: AnswerMemoryLimits = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
+
 export interface AnswerMemoryLimits {
   readonly maxAnswers: number;
   readonly maxBytes: number;

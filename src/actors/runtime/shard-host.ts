@@ -34,6 +34,20 @@ export interface HostTimes {
   readonly restartBackoffMs: number;
 }
 
+/** What the settings do not say follows from how often a process is heard. */
+export function hostTimes(
+  heartbeatMs: number,
+  times: Pick<HostTimes, 'takeoverMs' | 'readLeaseMs' | 'marginMs'>,
+): HostTimes {
+  return {
+    ...times,
+    lookEveryMs: Math.max(20, Math.floor(heartbeatMs / 2)),
+    highWaterEveryMs: times.readLeaseMs,
+    settleMs: heartbeatMs * 4,
+    restartBackoffMs: Math.max(50, Math.floor(heartbeatMs / 2)),
+  };
+}
+
 export interface HostPorts {
   readonly journal: Journal;
   readonly leases: LeaseStore;

@@ -24,6 +24,9 @@ export interface SnapshotPolicy {
   readonly retryMs: number;
 }
 
+/** What no setting says. */
+export const DEFAULT_SNAPSHOT_POLICY = { idleMs: 600_000, retainMs: 3_600_000, retryMs: 10_000 };
+
 export interface SnapshotterPorts {
   readonly compactor: Compactor;
   readonly journal: Journal;

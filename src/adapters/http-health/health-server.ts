@@ -8,15 +8,7 @@ import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { MillraceError } from '../../kernel/index.js';
-import type { Log, Timers } from '../../ports/index.js';
-
-export interface Check {
-  readonly ok: boolean;
-  /** For a person; no secrets, no tenant's data. */
-  readonly detail?: string;
-  /** It will not become ready by itself: nobody should wait for that. */
-  readonly isStuck?: boolean;
-}
+import type { Check, Log, Timers } from '../../ports/index.js';
 
 export interface HealthOptions {
   readonly host: string;

@@ -1,1 +1,2 @@
 export * from './health-server.js';
+export * from './until-ready.js';

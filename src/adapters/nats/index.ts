@@ -10,15 +10,16 @@ export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-jour
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
 export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
+export { type JournalTotal, journalTotalOf } from './journal-total.js';
 export type { NatsLink } from './link.js';
 export { NatsBus, type NatsBusOptions } from './nats-bus.js';
 export {
-  MARK_DRAFT,
   type MarkKeeper,
   markFile,
   markRecord,
   type RestoreMark,
   refuseUnfinishedRestore,
+  refuseUsedDirectory,
 } from './restore-mark.js';
 export { askServers, checkReplication, type ServerFacts } from './server-facts.js';
 export { streamSizes } from './stream-sizes.js';

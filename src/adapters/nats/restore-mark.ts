@@ -5,7 +5,8 @@
  *  RM1 the mark is there, as `running`, before anything is restored; `complete` replaces it when all is there
  *  RM2 while it says `running`, nothing is served, and no command but another restore's refusal is carried out
  */
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { MillraceError } from '../../kernel/index.js';
 import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../node/index.js';
 import type { NatsConnections } from './connection.js';
@@ -29,7 +30,7 @@ export interface RestoreMark {
 
 const MARK_FILE = 'restore.json';
 /** What a restore that was killed within its first moments leaves alone. */
-export const MARK_DRAFT = `.${MARK_FILE}.`;
+const MARK_DRAFT = `.${MARK_FILE}.`;
 const MARK_KEY = 'restore';
 
 export interface MarkKeeper {
@@ -81,6 +82,29 @@ export async function refuseUnfinishedRestore(keeper: MarkKeeper, where: string)
   throw new MillraceError(
     'BAD_CONFIG',
     `a restore into ${where} did not come to its end: empty it, and restore the backup again`,
+  );
+}
+
+/** The key file may be there before anything else is, and so may what a start that found no server left. @throws CONFLICT */
+export async function refuseUsedDirectory({
+  dataDir,
+  sealKeyFile,
+}: {
+  readonly dataDir: string;
+  readonly sealKeyFile: string;
+}): Promise<void> {
+  const found = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const isFree = (name: string) =>
+    name === 'lock' || name.startsWith(MARK_DRAFT) || resolve(dataDir, name) === resolve(sealKeyFile);
+  const used = found.filter((name) => !isFree(name));
+  if (used.length === 0) return;
+  const names = used.slice(0, 3).join(', ');
+  throw new MillraceError(
+    'CONFLICT',
+    `the data directory ${dataDir} is not empty (${names}): a backup is restored into an empty one only`,
   );
 }
 

@@ -23,3 +23,5 @@ export * from './threads/job-threads.js';
 export * from './threads/worker-compactor.js';
 export * from './threads/worker-thread.js';
 export * from './timers.js';
+export * from './tls-files.js';
+export * from './version.js';

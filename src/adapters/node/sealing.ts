@@ -35,6 +35,16 @@ export async function openKeyFile(path: string, random: Random): Promise<KeyFile
   }
 }
 
+/** Which key the file holds. @throws BAD_CONFIG when it is not there, or cannot be used: none is made here */
+export async function keyIdOf(path: string, random: Random): Promise<string> {
+  if ((await readFileIfThere(path)) === undefined) {
+    throw new MillraceError('BAD_CONFIG', `the key file ${path} is not there: MILLRACE_SEAL_KEY_FILE says where it is`);
+  }
+  const sealing = await openKeyFile(path, random);
+  // A sealed text names its key in its second part, whatever was sealed.
+  return sealing.seal('').split('.')[1] as string;
+}
+
 /** K1: a draft is linked into place, which fails when somebody was faster; theirs counts then. */
 async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
   await ensureDirectory(dirname(path));

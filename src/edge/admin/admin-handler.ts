@@ -6,7 +6,6 @@
  * Order of judgement: credentials (401), route (404, 405), rights (403), whose it is (404), what is asked (400).
  */
 import type { IncomingMessage } from 'node:http';
-import type { ManagementGrant } from '../../ports/index.js';
 import { adminRefusalOf, MANAGEMENT_REFUSALS } from '../error-map.js';
 import type { Exchange } from '../http/answer.js';
 import { basicCredentials } from '../http/credentials.js';

@@ -63,7 +63,6 @@ const EPOCHS_AHEAD = 1000;
 const CLAIM_NUMBER = 1;
 /** Who has written the first snapshot of the statistics. */
 const RESTORED = 'restored';
-const RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
 
 /** RB1. @throws CONFLICT when the installation is not empty */
 export async function refuseUsedInstallation({
@@ -107,7 +106,7 @@ class Restore {
     private readonly manifest: BackupManifest,
     private readonly tell: (digest: PartitionDigest) => void,
   ) {
-    this.#appender = new DefiniteAppender(target.journal, target.timers, RETRY);
+    this.#appender = new DefiniteAppender(target.journal, target.timers);
     const heads = manifest.journals.map(({ head }) => head);
     this.#epoch = Math.max(0, ...heads.map(({ epoch }) => epoch)) + EPOCHS_AHEAD;
     this.#clockMs = Math.max(target.clock.nowMs(), ...heads.map(({ clockMs }) => clockMs));

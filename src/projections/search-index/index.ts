@@ -4,4 +4,5 @@ export { rank } from './ranking.js';
 export { RERANKED_CANDIDATES } from './reranking.js';
 export { SearchDatabase } from './search-database.js';
 export { SearchIndexes, type SearchIndexesOptions, type SearchStatus } from './search-indexes.js';
+export { SEARCH_THREAD, type SearchWord, watchSearch } from './search-thread.js';
 export type { SearchPorts } from './shard-fold.js';

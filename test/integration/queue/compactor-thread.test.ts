@@ -12,7 +12,7 @@ import {
 import { WorkerCompactor } from '../../../src/adapters/node/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
-import type { CompactorWorld } from '../../../src/composition/compactor-worker.js';
+import type { CompactorTask } from '../../../src/composition/compactor-worker.js';
 import type { Envelope, QueueEvent } from '../../../src/domain/queue/index.js';
 import { BodyReader, DEFAULT_COMPACTION_LIMITS, SnapshotStore } from '../../../src/journal/index.js';
 import type { MessageId, ShardName } from '../../../src/kernel/index.js';
@@ -73,7 +73,7 @@ describe('snapshots of queues, made in a thread, on JetStream', function () {
   let connections: NatsConnections;
   let journal: JetStreamJournal;
   let objects: JetStreamObjectStore;
-  let compactor: WorkerCompactor<CompactorWorld>;
+  let compactor: WorkerCompactor<CompactorTask>;
 
   before(async () => {
     server = await startNatsServer();
@@ -83,8 +83,8 @@ describe('snapshots of queues, made in a thread, on JetStream', function () {
     journal = new JetStreamJournal(connections, names);
     objects = new JetStreamObjectStore(connections, names);
     const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 50_000, retention: KEEP_NOTHING };
-    const world: CompactorWorld = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
-    compactor = new WorkerCompactor<CompactorWorld>({ entry: ENTRY, world, log: silentLog });
+    const world: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    compactor = new WorkerCompactor<CompactorTask>({ entry: ENTRY, world, log: silentLog });
   });
   after(async () => {
     await compactor?.close();

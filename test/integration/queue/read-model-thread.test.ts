@@ -11,11 +11,13 @@ import {
   NatsBus,
   type NatsConnections,
 } from '../../../src/adapters/nats/index.js';
+import { AnsweringThread } from '../../../src/adapters/node/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
-import { ProjectionThread } from '../../../src/composition/projection-thread.js';
+import type { ReadModelsTask } from '../../../src/composition/read-models-worker.js';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
 import { queuePartition } from '../../../src/messages/index.js';
+import { type KeptReadModelsStatus, READ_MODELS_THREAD, type ReadModelsWord } from '../../../src/projections/index.js';
 import { AskedReadModels, askOverBus } from '../../../src/query/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
@@ -24,7 +26,9 @@ import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 import { realTime } from '../../support/real-time.js';
 
 const PREFIX = 'readmodels';
-const ENTRY = new URL('../../../src/composition/projection-worker.js', import.meta.url);
+const ENTRY = new URL('../../../src/composition/read-models-worker.js', import.meta.url);
+
+type ReadModelsThread = AnsweringThread<ReadModelsTask, ReadModelsWord, KeptReadModelsStatus>;
 
 describe('the read models in a thread of their own, on JetStream', function () {
   this.timeout(60_000);
@@ -32,7 +36,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
   let connections: NatsConnections;
   let history: ShardHistory;
   let folder: string;
-  let thread: ProjectionThread;
+  let thread: ReadModelsThread;
   let log: AskedReadModels;
 
   before(async () => {
@@ -52,27 +56,21 @@ describe('the read models in a thread of their own, on JetStream', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function newThread(entry = ENTRY, onBegun?: () => void): ProjectionThread {
+  function newThread(entry = ENTRY, onBegun?: () => void): ReadModelsThread {
     const task = {
       nats: { servers: [server.url] },
       prefix: PREFIX,
       file: join(folder, 'messages.db'),
       statsFile: join(folder, 'stats.db'),
-      snapshots: { writer: 'process' },
       options: {
+        snapshots: { writer: 'process' },
         clusterId: CLUSTER,
         shards: [QUEUE_SHARD],
         retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
       },
     };
-    const started = new ProjectionThread({
-      entry,
-      task,
-      log: silentLog,
-      timers: realTime,
-      restartMs: 50,
-      ...(onBegun && { onBegun }),
-    });
+    const options = { entry, task, log: silentLog, timers: realTime, restartMs: 50, ...(onBegun && { onBegun }) };
+    const started: ReadModelsThread = new AnsweringThread(options, READ_MODELS_THREAD);
     started.start();
     return started;
   }
@@ -96,8 +94,8 @@ describe('the read models in a thread of their own, on JetStream', function () {
 
   it('say when they have folded everything', async () => {
     await eventually(() => {
-      expect(thread.status?.isCaughtUp).to.equal(true);
-      expect(thread.status?.behindPositions).to.equal(0);
+      expect(thread.status?.readModels.isCaughtUp).to.equal(true);
+      expect(thread.status?.readModels.behindPositions).to.equal(0);
     });
   });
 
@@ -133,7 +131,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
 
   it('keep of each account as many events as they are told, also in a thread that begins anew', async () => {
     const limit = 2;
-    const tell = () => thread.limitEvents([[ACCOUNT, limit]]);
+    const tell = () => thread.tell({ kind: 'limits', limits: [[ACCOUNT, limit]] });
     const kept = () => log.events(ACCOUNT, ANYTHING, history.head.position);
     await store(accepted('msg_3', { atMs: T0 + 20 }), delivered('msg_3', T0 + 21));
     expect((await kept()).events).to.have.length.greaterThan(limit);

@@ -8,7 +8,6 @@ import {
   NatsBus,
   type NatsConnections,
 } from '../../../src/adapters/nats/index.js';
-import { SearchThread } from '../../../src/composition/search-thread.js';
 import { documentsKey, encodeDocument } from '../../../src/domain/search/index.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
@@ -19,6 +18,7 @@ import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 import { realTime } from '../../support/real-time.js';
 import { LIBRARY, SHOP } from '../../support/search-journal-stand.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
+import { type SearchThread, searchThread, tellIndexes } from '../../support/search-thread.js';
 
 const PREFIX = 'search';
 const ENTRY = new URL('../../../src/composition/search-worker.js', import.meta.url);
@@ -47,14 +47,8 @@ describe('the search indexes in a thread of their own, on JetStream', function (
   });
 
   function newThread(entry = ENTRY): SearchThread {
-    const started = new SearchThread({
-      entry,
-      task: { nats: { servers: [server.url] }, prefix: PREFIX, options: { kvShards: 1 } },
-      log: silentLog,
-      timers: realTime,
-      indexes: () => known,
-      restartMs: 50,
-    });
+    const task = { nats: { servers: [server.url] }, prefix: PREFIX, options: { kvShards: 1 } };
+    const started = searchThread({ entry, task, log: silentLog, timers: realTime, restartMs: 50 }, () => known);
     started.start();
     return started;
   }
@@ -79,7 +73,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
   it('are told of indexes that come', async () => {
     await store(LIBRARY, { '1': 'a book' });
     known = [SHOP, LIBRARY];
-    thread.indexesChanged();
+    tellIndexes(thread, known);
     await eventually(async () => expect(await ids(LIBRARY, 'book')).to.deep.equal(['1']));
     await eventually(() =>
       expect(thread.status).to.include({ isCaughtUp: true, indexes: 2, documents: 3, behindPositions: 0 }),
@@ -107,7 +101,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
   it('are whole again after a rebuild and in a thread that begins anew', async () => {
     const query = { ...PLAIN_QUERY, text: 'red sandals' };
     const before = await search.search(SHOP, 'all', query);
-    thread.rebuild();
+    thread.tell({ kind: 'rebuild' });
     expect(await search.search(SHOP, 'all', query)).to.deep.equal(before);
     await thread.stop();
     thread = newThread();

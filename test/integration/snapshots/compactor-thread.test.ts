@@ -10,7 +10,7 @@ import {
   type NatsConnections,
 } from '../../../src/adapters/nats/index.js';
 import { WorkerCompactor } from '../../../src/adapters/node/index.js';
-import type { CompactorWorld } from '../../../src/composition/compactor-worker.js';
+import type { CompactorTask } from '../../../src/composition/compactor-worker.js';
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
@@ -27,7 +27,7 @@ describe('the compactor in a thread of its own, on JetStream', function () {
   let connections: NatsConnections;
   let journal: JetStreamJournal;
   let objects: JetStreamObjectStore;
-  let compactor: WorkerCompactor<CompactorWorld>;
+  let compactor: WorkerCompactor<CompactorTask>;
   let shards = 0;
   const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 300_000, retention: KEEP_NOTHING };
 
@@ -47,8 +47,8 @@ describe('the compactor in a thread of its own, on JetStream', function () {
   });
 
   function newCompactor(options: { maxHeapMb?: number; timeLimitMs?: number; entry?: URL } = {}) {
-    const world: CompactorWorld = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
-    return new WorkerCompactor<CompactorWorld>({ entry: ENTRY, world, log: silentLog, ...options });
+    const world: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    return new WorkerCompactor<CompactorTask>({ entry: ENTRY, world, log: silentLog, ...options });
   }
 
   /** A shard of its own with a claim and 4,000 keys in two partitions; large entries come in chunks. */

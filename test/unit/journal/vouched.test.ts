@@ -1,8 +1,9 @@
 /** What a lease and the ends of a journal say about whether it is all there. */
 import { expect } from 'chai';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
-import { mustBeWhole, type VouchedPorts, WHAT_TO_DO } from '../../../src/journal/index.js';
+import { mustBeWhole, type VouchedPorts } from '../../../src/journal/index.js';
 import { isMillraceError, type SessionId } from '../../../src/kernel/index.js';
+import { WHAT_TO_DO } from '../../../src/ports/index.js';
 import { SHARD, ShardHistory } from '../../spec/journal/shard-history.js';
 import { MemoryJournal, MemoryLeaseStore } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';

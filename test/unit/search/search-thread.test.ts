@@ -1,9 +1,9 @@
 /** The thread of the search indexes, when it dies. */
 import { expect } from 'chai';
-import { SearchThread } from '../../../src/composition/search-thread.js';
 import type { Timers } from '../../../src/ports/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { type SearchThread, searchThread } from '../../support/search-thread.js';
 import { timersOf } from '../../support/timers-of.js';
 
 const DYING = new URL('data:text/javascript,process.exit(3)');
@@ -13,15 +13,7 @@ const IDLE = new URL(
 const TASK = { nats: { servers: [] }, prefix: '', options: { kvShards: 1 } };
 
 function thread(entry: URL, timers: Timers, answerMs = 5000): SearchThread {
-  const made = new SearchThread({
-    entry,
-    task: TASK,
-    log: silentLog,
-    timers,
-    indexes: () => [],
-    restartMs: 1000,
-    answerMs,
-  });
+  const made = searchThread({ entry, task: TASK, log: silentLog, timers, restartMs: 1000, answerMs }, () => []);
   made.start();
   return made;
 }

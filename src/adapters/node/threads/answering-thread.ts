@@ -21,6 +21,8 @@ export interface AnsweringThreadOptions<Task> {
   readonly restartMs?: number;
   /** Longer than a question may wait and search. */
   readonly answerMs?: number;
+  /** A thread has begun, the first one or another: it knows nothing that one before it was told. */
+  readonly onBegun?: () => void;
 }
 
 /** What is the same for every thread of a kind. */
@@ -48,7 +50,7 @@ const DEFAULT_ANSWER_MS = 5000;
 const STOP_MS = 5000;
 
 /** `Word`: what a thread of this kind is told beside questions. */
-export abstract class AnsweringThread<Task, Word, Status> {
+export class AnsweringThread<Task, Word, Status> {
   #worker: Worker | undefined;
   #ended: Promise<void> = Promise.resolve();
   #status: Status | undefined;
@@ -59,8 +61,8 @@ export abstract class AnsweringThread<Task, Word, Status> {
   #lastId = 0;
   readonly #asked = new Map<number, Asked>();
 
-  protected constructor(
-    protected readonly options: AnsweringThreadOptions<Task>,
+  constructor(
+    private readonly options: AnsweringThreadOptions<Task>,
     private readonly kind: AnsweringKind<Status>,
   ) {}
 
@@ -85,19 +87,16 @@ export abstract class AnsweringThread<Task, Word, Status> {
         resolve();
       });
     });
-    this.begun();
+    this.options.onBegun?.();
   }
 
-  /** A thread has begun, the first one or another: what it has to be told. */
-  protected abstract begun(): void;
-
   /** Lost where there is no thread. */
-  protected tell(word: Word): void {
+  tell(word: Word): void {
     this.#send({ kind: 'word', word });
   }
 
   /** As the thread last said it; undefined while there is none. */
-  protected get lastStatus(): Status | undefined {
+  get status(): Status | undefined {
     return this.#status;
   }
 

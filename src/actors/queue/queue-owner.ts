@@ -1,0 +1,180 @@
+/**
+ * The shards of the queue in a process that may own them: the memory, the room for deliveries and the reader of bodies
+ * that all of them share, what is done beside answering, and what the metrics show of them.
+ */
+import { DeliveredHeaders, type EngineOptions } from '../../domain/queue/index.js';
+import { BodyReader } from '../../journal/index.js';
+import type { ShardName } from '../../kernel/index.js';
+import {
+  type DeliverySigner,
+  type HttpOut,
+  type IntakeLog,
+  inSeconds,
+  type Metrics,
+  type ProcessPorts,
+  type StorageGauge,
+} from '../../ports/index.js';
+import {
+  DEFAULT_ANSWER_MEMORY,
+  type OwnedPlane,
+  type OwnedShards,
+  type PlaneParts,
+  type ShardHost,
+  watchShards,
+} from '../runtime/index.js';
+import { BodyCache } from './body-cache.js';
+import { BodyMemory } from './body-memory.js';
+import { carriedBodies } from './carried-bodies.js';
+import { DeliveryRoom } from './delivery-room.js';
+import { type HeldLimits, HeldMessages } from './held-messages.js';
+import { DEFAULT_LIST_LIMITS } from './list-room.js';
+import { OwnerDuties } from './owner-duties.js';
+import { Performer } from './performer.js';
+import { DEFAULT_QUEUE_PLANE_LIMITS, QueuePlane, type QueuePlanePorts } from './queue-plane.js';
+import { serveQueueShard } from './queue-server.js';
+import type { QueueWork } from './queue-work.js';
+
+export interface QueueOwnerPorts extends ProcessPorts {
+  readonly intake: IntakeLog;
+  readonly storage: StorageGauge;
+  readonly http: HttpOut;
+  readonly signer: DeliverySigner;
+  readonly accounts: QueuePlanePorts['accounts'] & { whenChanged(listener: () => void): void };
+  own(plane: OwnedPlane<QueueWork, QueuePlane>): OwnedShards<QueueWork, QueuePlane>;
+}
+
+type Alias = NonNullable<ConstructorParameters<typeof DeliveredHeaders>[0]['alias']>;
+
+export interface QueueOwnerOptions {
+  readonly shards: readonly ShardName[];
+  /** Of what waits. */
+  readonly held: HeldLimits;
+  readonly bodyMemoryBytes: number;
+  /** Calls to destinations at once. */
+  readonly concurrency: number;
+  /** How long a shard that is handed over waits for the calls that it has begun. */
+  readonly lastCallsMs: number;
+  /** How long a command waits for its account to be heard of. */
+  readonly holdMs: number;
+  /** After which a caller in another process waits no more. */
+  readonly silenceMs: number;
+  /** Of calls to destinations. */
+  readonly maxInFlightPerOrigin: number;
+  /** How another product's clients write headers; undefined: they are not served. */
+  readonly alias: Alias | undefined;
+  /** Calls bear both spellings. */
+  readonly deliversBoth: boolean;
+  readonly region: string | undefined;
+  /** Of a step's result, beside the list of steps. */
+  readonly workflowInlineBytes: number;
+}
+
+export class QueueOwner {
+  readonly #room: DeliveryRoom;
+  readonly #memory: BodyMemory;
+  readonly #held: HeldMessages;
+  readonly #reader: BodyReader;
+  readonly #headers: DeliveredHeaders;
+  readonly #engine: EngineOptions;
+  readonly #owned: OwnedShards<QueueWork, QueuePlane>;
+
+  constructor(
+    private readonly ports: QueueOwnerPorts,
+    private readonly options: QueueOwnerOptions,
+  ) {
+    const { clock, timers, metrics, bus, accounts } = ports;
+    const { shards, silenceMs } = options;
+    const { alias, deliversBoth: isBoth, region, maxInFlightPerOrigin } = options;
+    this.#headers = new DeliveredHeaders({ alias, isBoth, region });
+    const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
+    this.#engine = {
+      maxInFlightPerOrigin,
+      nonRetryableNames: words.map((word) => `${word}-NonRetryable-Error`),
+      aliasHeaderWord: alias?.headerWord,
+      deliveredWords: this.#headers.headerWords,
+    };
+    this.#room = new DeliveryRoom(options.concurrency);
+    this.#memory = new BodyMemory(options.bodyMemoryBytes);
+    this.#held = new HeldMessages(options.held, {
+      ...ports,
+      bodies: this.#memory,
+      refused: metrics.counter('millrace_queue_refused_total'),
+      slots: () => this.#slots(),
+    });
+    this.#reader = new BodyReader(ports, carriedBodies);
+    const duties = new OwnerDuties(ports, options.lastCallsMs);
+    this.#owned = ports.own({
+      shards,
+      createPlane: (activation) => this.#createPlane(activation),
+      serve: (actor) => serveQueueShard(bus, actor, DEFAULT_ANSWER_MEMORY, { clock, timers, silenceMs }),
+      onServing: (actor) => duties.takeOverIntake(actor),
+      beforeHandOver: (actor, plane) => duties.untilCallsHaveEnded(actor, plane),
+      onSnapshot: (plane, { manifest }, { purgeBelow }) => {
+        this.#reader.adopt(manifest);
+        // What both snapshots hold, and not all that the newest does: should it break, the journal still has the rest.
+        plane.covered(purgeBelow - 1);
+      },
+    });
+    watchShards(metrics, this.host, shards);
+    this.#watch(metrics, shards);
+    accounts.whenChanged(() => {
+      for (const { plane } of this.#owned.planes()) plane.accountsChanged();
+    });
+  }
+
+  get host(): ShardHost<QueueWork> {
+    return this.#owned.host;
+  }
+
+  start(): void {
+    this.#owned.start();
+    this.#held.start();
+  }
+
+  stop(): Promise<void> {
+    this.#held.stop();
+    return this.#owned.stop();
+  }
+
+  *#slots() {
+    for (const { plane } of this.#owned.planes()) yield* plane.slots();
+  }
+
+  #createPlane({ activation: { shard }, actor, loadPartition }: PlaneParts<QueueWork>): QueuePlane {
+    const { holdMs, workflowInlineBytes } = this.options;
+    const submit = (work: QueueWork) => actor().submit(work);
+    const calls = { ...this.ports, headers: this.#headers, submit, mayCall: () => actor().holdsLease };
+    const bodies = { shard, memory: this.#memory, reader: this.#reader };
+    return new QueuePlane(
+      {
+        ...this.ports,
+        room: this.#room,
+        held: this.#held,
+        performer: new Performer(calls, { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes }),
+        engine: this.#engine,
+        createBodies: (partition) => new BodyCache({ ...bodies, partition }),
+        loadPartition,
+        onReady: () => actor().resume(),
+        mayStart: () => actor().state === 'serving',
+      },
+      { ...DEFAULT_QUEUE_PLANE_LIMITS, holdMs },
+    );
+  }
+
+  #watch(metrics: Metrics, shards: readonly ShardName[]): void {
+    const planeOf = (shard: ShardName) => {
+      const actor = this.host.actorOf(shard);
+      return actor?.state === 'serving' ? this.#owned.planeOf(actor) : undefined;
+    };
+    for (const shard of shards) {
+      metrics.gauge('millrace_queue_records', () => planeOf(shard)?.size, shard);
+      metrics.gauge('millrace_queue_lag_seconds', () => inSeconds(planeOf(shard)?.lagMs), shard);
+    }
+    metrics.gauge('millrace_deliveries_in_flight', () => this.#room.inFlight);
+    metrics.gauge('millrace_queue_body_bytes', () => this.#memory.usedBytes);
+    metrics.gauge('millrace_queue_messages', () => this.#held.messages);
+    metrics.gauge('millrace_queue_bytes', () => this.#held.bytes);
+    metrics.gauge('millrace_queue_memory_bytes', () => this.#held.usedBytes);
+    metrics.gauge('millrace_queue_memory_limit_bytes', () => this.#held.limits.memoryBytes);
+  }
+}

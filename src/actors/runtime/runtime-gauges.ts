@@ -1,0 +1,24 @@
+/** What the runtime is asked when somebody looks at the metrics. */
+import type { ShardName } from '../../kernel/index.js';
+import type { Metrics } from '../../ports/index.js';
+import type { ClockWatch } from './clock-watch.js';
+import type { ShardHost } from './shard-host.js';
+import type { Work } from './work.js';
+
+/** What an alarm on clocks is written for. */
+export function watchClocks(metrics: Metrics, clocks: ClockWatch): void {
+  metrics.gauge('millrace_clock_ahead_seconds', () => clocks.machineAheadMs / 1000);
+  metrics.gauge('millrace_clock_journal_ahead_seconds', () => clocks.journalAheadMs / 1000);
+  metrics.gauge('millrace_clock_in_doubt', () => (clocks.isInDoubt ? 1 : 0));
+  metrics.gauge('millrace_clock_owns_nothing', () => (clocks.isExcluded ? 1 : 0));
+}
+
+/** What is asked of the actors only when somebody looks: depth, epoch and position of every shard. */
+export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>, shards: readonly ShardName[]): void {
+  for (const shard of shards) {
+    metrics.gauge('millrace_mailbox_commands', () => host.actorOf(shard)?.mailboxSize ?? 0, shard);
+    metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);
+    metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);
+    metrics.gauge('millrace_shard_position', () => host.actorOf(shard)?.head?.position ?? 0, shard);
+  }
+}

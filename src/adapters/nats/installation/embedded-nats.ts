@@ -1,0 +1,87 @@
+/** A server of this process's own, over a data directory that it has to itself, with the layout that belongs to it. */
+import { join, resolve } from 'node:path';
+import type { Config } from '../../../config/index.js';
+import { MillraceError } from '../../../kernel/index.js';
+import type { Log } from '../../../ports/index.js';
+import { readFileIfThere, writeFileAtomic } from '../../node/index.js';
+import { type ClusterLayout, initCluster } from '../cluster-layout.js';
+import { connect, type NatsConnections, type NatsOptions } from '../connection.js';
+import {
+  type DataLock,
+  type EmbeddedServer,
+  findNatsServer,
+  lockDataDir,
+  startEmbeddedServer,
+} from '../embedded/index.js';
+import { Names } from '../subjects.js';
+import type { OpenedNats } from './opened-nats.js';
+import { verifiedLayout } from './verified-layout.js';
+
+/** Where `make run` and earlier starts put a fetched server, relative to the working directory. */
+const TOOLS_DIR = resolve('.tools');
+/** Written when the first start has made everything: from then on what is missing was lost. */
+export const LAYOUT_MARK = 'layout.json';
+
+/** Its streams are made by the first start; from then on what is missing was lost. @throws MillraceError */
+export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) => void): Promise<OpenedNats> {
+  const { dataDir, fsync } = config.storage;
+  const lock: DataLock = await lockDataDir(dataDir);
+  const found = await findNatsServer({ log, toolsDir: TOOLS_DIR, path: config.nats.natsServer });
+  const server: EmbeddedServer = await startEmbeddedServer({
+    binary: found.path,
+    version: found.version,
+    dataDir,
+    log,
+    fsync,
+    onGiveUp,
+  });
+  let connections: NatsConnections | undefined;
+  try {
+    const options: NatsOptions = {
+      servers: [server.url],
+      user: server.credentials.user,
+      password: server.credentials.password,
+      system: { user: server.sysCredentials.user, password: server.sysCredentials.password },
+    };
+    const opened = await connect(options);
+    connections = opened;
+    const layout = await embeddedLayout(opened, config);
+    return {
+      options,
+      connections: opened,
+      names: new Names(config.nats.natsPrefix),
+      layout,
+      serverVersion: server.version,
+      isExclusive: true,
+      close: async () => {
+        await opened.close();
+        await server.stop();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    // Left open they look for the server for ever.
+    await connections?.close();
+    await server.stop();
+    lock.release();
+    throw error;
+  }
+}
+
+async function embeddedLayout(connections: NatsConnections, config: Config): Promise<ClusterLayout> {
+  const { dataDir, kvShards, queueShards } = config.storage;
+  const { natsPrefix: prefix } = config.nats;
+  const mark = join(dataDir, LAYOUT_MARK);
+  const known = await readFileIfThere(mark);
+  if (known === undefined) {
+    const layout = await initCluster(connections, { prefix, kvShards, queueShards, replicas: 1 });
+    await writeFileAtomic(mark, `${JSON.stringify({ clusterId: layout.clusterId })}\n`, 0o600);
+    return layout;
+  }
+  const layout = await verifiedLayout(connections, prefix);
+  const { clusterId } = JSON.parse(known.toString()) as { clusterId: string };
+  if (layout.clusterId !== clusterId) {
+    throw new MillraceError('JOURNAL_DAMAGED', `${dataDir} holds the journal of another installation`);
+  }
+  return layout;
+}

@@ -1,0 +1,5 @@
+/** Opening an installation: for a process that serves, or for a command. */
+export { LAYOUT_MARK } from './embedded-nats.js';
+export { natsOptionsOf } from './nats-options.js';
+export { openForCommand, openNats } from './open-nats.js';
+export type { OpenedNats } from './opened-nats.js';

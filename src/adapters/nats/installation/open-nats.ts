@@ -1,0 +1,89 @@
+/**
+ * The NATS that this process stands on: its own embedded server, or a running one. What comes out is
+ * connected and its layout verified; what is missing or altered there ends the start, and is never made anew.
+ */
+import { join } from 'node:path';
+import type { Config } from '../../../config/index.js';
+import { isMillraceError, MillraceError } from '../../../kernel/index.js';
+import type { Log } from '../../../ports/index.js';
+import { readFileIfThere } from '../../node/index.js';
+import { connect, type NatsConnections } from '../connection.js';
+import { markFile, markRecord, refuseUnfinishedRestore } from '../restore-mark.js';
+import { Names } from '../subjects.js';
+import { openEmbedded } from './embedded-nats.js';
+import { natsOptionsOf } from './nats-options.js';
+import type { OpenedNats } from './opened-nats.js';
+import { verifiedLayout } from './verified-layout.js';
+
+/** @throws MillraceError with one clear line for whoever started the process */
+export async function openNats(
+  config: Config,
+  log: Log,
+  onGiveUp: (why: string) => void,
+  { isRestoring = false }: { readonly isRestoring?: boolean } = {},
+): Promise<OpenedNats> {
+  const { dataDir } = config.storage;
+  if (config.isEmbedded) {
+    if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
+    return openEmbedded(config, log, onGiveUp);
+  }
+  return openRunning(config, isRestoring);
+}
+
+async function openRunning(config: Config, isRestoring: boolean): Promise<OpenedNats> {
+  const options = natsOptionsOf(config);
+  const connections = await connect(options);
+  try {
+    const { natsPrefix: prefix } = config.nats;
+    const layout = await verifiedLayout(connections, prefix);
+    if (!isRestoring) await refuseUnfinishedRestore(markRecord(connections, prefix), 'this NATS');
+    return {
+      options,
+      connections,
+      names: new Names(prefix),
+      layout,
+      serverVersion: connections.serverVersions().join(', '),
+      isExclusive: false,
+      close: () => connections.close(),
+    };
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
+type Reached = Pick<OpenedNats, 'connections' | 'layout' | 'close'>;
+
+/**
+ * Of the process that runs here, of the cluster, or an embedded server for as long as a command takes.
+ * @param needsOwner  refuse, in one line, where no process could answer a command
+ * @throws SHARD_UNAVAILABLE, and what opening a NATS throws
+ */
+export async function openForCommand(config: Config, log: Log, needsOwner: boolean): Promise<Reached> {
+  if (!config.isEmbedded) return openNats(config, log, () => undefined);
+  const { dataDir } = config.storage;
+  const running = await runningServer(config);
+  if (running !== undefined) return running;
+  if (needsOwner) {
+    throw new MillraceError('SHARD_UNAVAILABLE', `no millrace runs on the data directory ${dataDir}: start it first`);
+  }
+  return openNats(config, log, () => undefined);
+}
+
+/** The server of the process that holds the data directory, if one answers. */
+async function runningServer(config: Config): Promise<Reached | undefined> {
+  const file = await readFileIfThere(join(config.storage.dataDir, 'nats', 'client.json'));
+  if (file === undefined) return undefined;
+  const { url, user, password } = JSON.parse(file.toString()) as Record<'url' | 'user' | 'password', string>;
+  let connections: NatsConnections | undefined;
+  try {
+    connections = await connect({ servers: [url], user, password, name: 'millrace command' });
+    const opened = connections;
+    const layout = await verifiedLayout(opened, config.nats.natsPrefix);
+    return { connections: opened, layout, close: () => opened.close() };
+  } catch (error) {
+    await connections?.close();
+    if (isMillraceError(error, 'JOURNAL_UNAVAILABLE')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+/** How much all journals with an owner may hold together, history included. */
+import { statfs } from 'node:fs/promises';
+import { CLUSTER_JOURNAL_BYTES, type Config, JOURNAL_SHARE } from '../../config/index.js';
+import type { ShardName } from '../../kernel/index.js';
+import { CONTROL_SHARD, type ShardCounts, shardNames } from './streams.js';
+
+export interface JournalTotal {
+  readonly bytes: number;
+  readonly shards: readonly ShardName[];
+}
+
+/** @param nats `isExclusive`: its disk is that of the data directory, and nobody else's */
+export async function journalTotalOf(
+  { storage }: Pick<Config, 'storage'>,
+  { layout, isExclusive }: { readonly layout: ShardCounts; readonly isExclusive: boolean },
+): Promise<JournalTotal> {
+  const { kv, queue } = shardNames(layout);
+  const bytes = storage.journalTotalBytes ?? (isExclusive ? await shareOf(storage.dataDir) : CLUSTER_JOURNAL_BYTES);
+  return { bytes, shards: [CONTROL_SHARD, ...kv, ...queue] };
+}
+
+async function shareOf(directory: string): Promise<number> {
+  const { blocks, bsize } = await statfs(directory);
+  return Math.floor(blocks * bsize * JOURNAL_SHARE);
+}

@@ -1,0 +1,70 @@
+/** Where the commands of backups act: an installation to copy, or an empty one to fill. */
+import { join } from 'node:path';
+import {
+  type ClusterLayout,
+  type MarkKeeper,
+  markFile,
+  markRecord,
+  refuseUnfinishedRestore,
+  refuseUsedDirectory,
+  shardNames,
+} from '../adapters/nats/index.js';
+import { LAYOUT_MARK, openForCommand, openNats } from '../adapters/nats/installation/index.js';
+import { readFileIfThere } from '../adapters/node/index.js';
+import { storageOfCommand } from '../composition/index.js';
+import type { Config } from '../config/index.js';
+import type { Installation } from '../journal/backup/index.js';
+import { MillraceError } from '../kernel/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
+import type { Log } from '../ports/index.js';
+
+/**
+ * The installation that runs, or that of the data directory for as long as the command takes.
+ * @throws BAD_CONFIG when there is none: nothing is made here
+ */
+export async function openSource(config: Config, log: Log) {
+  const { dataDir } = config.storage;
+  if (config.isEmbedded && (await readFileIfThere(join(dataDir, LAYOUT_MARK))) === undefined) {
+    throw new MillraceError('BAD_CONFIG', `there is no installation in the data directory ${dataDir}`);
+  }
+  const { connections, layout, close } = await openForCommand(config, log, false);
+  return { source: storageOfCommand(config, connections, log), installation: installationOf(layout), close };
+}
+
+/**
+ * @param onBegun called before anything is made there, with where it has to be marked, when that can be said so early
+ * @throws CONFLICT when the place is not empty, BAD_CONFIG when an earlier restore did not come to its end
+ */
+export async function openTarget(config: Config, log: Log, onBegun: (mark: MarkKeeper) => Promise<void>) {
+  if (config.isEmbedded) {
+    const mark = markFile(config.storage.dataDir);
+    await refuseUnfinishedRestore(mark, config.storage.dataDir);
+    await refuseUsedDirectory(config.storage);
+    await onBegun(mark);
+  }
+  const nats = await openNats(config, log, () => undefined, { isRestoring: true });
+  try {
+    const mark = config.isEmbedded
+      ? markFile(config.storage.dataDir)
+      : markRecord(nats.connections, config.nats.natsPrefix);
+    if (!config.isEmbedded) await refuseUnfinishedRestore(mark, 'this NATS');
+    const target = { ...storageOfCommand(config, nats.connections, log), installation: installationOf(nats.layout) };
+    return { target, mark, close: () => nats.close() };
+  } catch (error) {
+    await nats.close();
+    throw error;
+  }
+}
+
+function installationOf(layout: ClusterLayout): Installation {
+  const { kv, queue, intake } = shardNames(layout);
+  const { clusterId, kvShards, queueShards } = layout;
+  return {
+    clusterId,
+    kvShards,
+    queueShards,
+    journals: [...queue, ...kv, CONTROL_SHARD],
+    intakes: intake,
+    meter: METER_SHARD,
+  };
+}

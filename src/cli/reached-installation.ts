@@ -1,0 +1,82 @@
+/**
+ * The installation that an operator's command asks: that of the running process, of the cluster, or, where nothing
+ * runs, an embedded server for as long as the command takes.
+ */
+import {
+  ControlGateway,
+  ControlView,
+  copyControl,
+  type DatabasePlace,
+  type PartitionPlace,
+  placeOfAccount,
+  placeOfDatabase,
+} from '../actors/control/index.js';
+import { KvShardGateway } from '../actors/kv-shard/index.js';
+import { ROUTE_RETRY_MS } from '../actors/runtime/index.js';
+import type { ClusterLayout } from '../adapters/nats/index.js';
+import { openForCommand } from '../adapters/nats/installation/index.js';
+import { openKeyFile } from '../adapters/node/index.js';
+import { commandParts } from '../composition/index.js';
+import type { Config } from '../config/index.js';
+import type { SessionId } from '../kernel/index.js';
+import type { KvGateway, Sealing } from '../ports/index.js';
+import { commandLog } from './command-log.js';
+
+/** @param needsOwner  refuse, in one line, where no process could answer a command */
+export async function reachInstallation(config: Config, needsOwner: boolean): Promise<ReachedInstallation> {
+  const log = commandLog(config);
+  const { connections, layout, close } = await openForCommand(config, log, needsOwner);
+  return new ReachedInstallation(config, commandParts(config, connections, log), layout, close);
+}
+
+export class ReachedInstallation {
+  readonly client: ControlGateway;
+  readonly gateway: KvGateway;
+  readonly #followers: ControlView[] = [];
+
+  constructor(
+    private readonly config: Config,
+    readonly parts: ReturnType<typeof commandParts>,
+    readonly layout: ClusterLayout,
+    private readonly disconnect: () => Promise<void>,
+  ) {
+    const { clock, timers, caller } = parts;
+    const limits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
+    this.client = new ControlGateway(caller, undefined);
+    this.gateway = new KvShardGateway({ clock, timers, caller, host: undefined }, limits, layout.kvShards);
+  }
+
+  sealing(): Promise<Sealing> {
+    return openKeyFile(this.config.storage.sealKeyFile, this.parts.random);
+  }
+
+  /** A copy of the control state that follows its journal until the command ends. */
+  async followControl(): Promise<ControlView> {
+    const session = 'command' as SessionId;
+    const view = new ControlView(this.parts, { session, staleMs: this.config.ownership.controlStaleMs });
+    this.#followers.push(view);
+    await copyControl(view, this.parts);
+    return view;
+  }
+
+  /** A database, or a search index, by name, id or UUID. @throws NOT_FOUND, CONFLICT when several have the name */
+  async placeOf(nameOrId: string): Promise<DatabasePlace> {
+    return placeOfDatabase((await this.#controlNow()).state, nameOrId, this.layout);
+  }
+
+  /** Of the account's queue. @throws NOT_FOUND */
+  async placeOfAccount(id: string): Promise<PartitionPlace> {
+    return placeOfAccount((await this.#controlNow()).state, id, this.layout);
+  }
+
+  async close(): Promise<void> {
+    for (const view of this.#followers) view.stop();
+    await this.disconnect();
+  }
+
+  async #controlNow(): Promise<ControlView> {
+    const view = await this.followControl();
+    view.stop();
+    return view;
+  }
+}

@@ -1,0 +1,65 @@
+/** The control plane in this process, and what a first start makes. */
+import { join } from 'node:path';
+import type { DependencyContainer } from 'tsyringe';
+import { ControlOwner, firstStart, ProcessControl } from '../actors/control/index.js';
+import { JetStreamMeterLog } from '../adapters/nats/index.js';
+import { CredentialsFile, credentialLines, givenCredentials } from '../adapters/node/index.js';
+import { pricesOf } from './prices.js';
+import { ownedShards } from './shards-module.js';
+import * as tokens from './tokens.js';
+
+/** What the first start made and nobody gave. */
+export interface MadeCredentials {
+  /** Where all of them are kept. */
+  readonly file: string;
+  /** `VARIABLE=value`, a line each; empty when all were given. */
+  readonly lines: string;
+}
+
+/** @param ownsShards  the control shard may be one of them */
+export function registerControl(c: DependencyContainer, ownsShards: boolean): void {
+  tokens.once(c, tokens.CONTROL, () => {
+    const config = c.resolve(tokens.CONFIG);
+    const { connections, names, isExclusive: isAlone } = c.resolve(tokens.NATS);
+    const ports = {
+      ...tokens.portsOf(c),
+      membership: c.resolve(tokens.MEMBERSHIP),
+      caller: c.resolve(tokens.CALLER),
+      meterLog: new JetStreamMeterLog(connections, names, c.resolve(tokens.JOURNAL)),
+    };
+    const owner = ownsShards ? new ControlOwner({ ...ports, own: (plane) => ownedShards(c, plane) }) : undefined;
+    const { controlStaleMs: staleMs, requestHoldMs: holdMs } = config.ownership;
+    const { processId: process } = c.resolve(tokens.SESSION);
+    return new ProcessControl(
+      { ...ports, owner, sealing: c.resolve(tokens.SEALING) },
+      { process, isAlone, staleMs, holdMs, prices: pricesOf(config) },
+    );
+  });
+}
+
+/** @returns what to show a person once, if anything */
+export function startControl(c: DependencyContainer): Promise<MadeCredentials | undefined> {
+  return c.resolve(tokens.CONTROL).start((pause) => makeFirstDatabase(c, pause));
+}
+
+async function makeFirstDatabase(
+  c: DependencyContainer,
+  pause: () => Promise<void>,
+): Promise<MadeCredentials | undefined> {
+  const config = c.resolve(tokens.CONFIG);
+  const random = c.resolve(tokens.RANDOM);
+  const file = join(config.storage.dataDir, 'credentials.env');
+  const given = givenCredentials(config.firstStart);
+  const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
+  const { toPrint, warnings } = await firstStart({
+    client: c.resolve(tokens.CONTROL).client,
+    keeper: new CredentialsFile(file, given, random),
+    sealing: c.resolve(tokens.SEALING),
+    random,
+    given,
+    limits: { maxCommandBytes, maxRequestsPerDay },
+    pause,
+  });
+  for (const warning of warnings) c.resolve(tokens.LOG).warn('first-start.warning', { warning });
+  return toPrint === undefined ? undefined : { file, lines: credentialLines(toPrint, given) };
+}

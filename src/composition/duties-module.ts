@@ -1,0 +1,81 @@
+/** What the owner of the control shard does beside answering, with the data of databases. */
+import type { DependencyContainer } from 'tsyringe';
+import { DailyBackups, DatabaseKeeper, DeletedData, Sweeps } from '../actors/control/index.js';
+import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
+import { SessionSweep } from '../actors/runtime/index.js';
+import { JobThreads } from '../adapters/node/index.js';
+import { threadTaskOf } from './thread-container.js';
+import * as tokens from './tokens.js';
+
+const BACKUP_RETRY_MS = 1000;
+/** Objects of an hour ago are written or given up. */
+const OBJECTS_EVERY_MS = 3_600_000;
+const SESSIONS_EVERY_MS = 60_000;
+
+export function registerDuties(c: DependencyContainer): void {
+  tokens.once(c, tokens.BACKUP_THREADS, () => {
+    return new JobThreads({
+      entry: new URL('./backup-keeper-worker.js', import.meta.url),
+      world: threadTaskOf(c),
+      log: c.resolve(tokens.LOG),
+      nameOf: ({ backup }) => `backup ${backup}`,
+      lost: 'nothing was kept',
+      detailsOf: ({ backup }) => ({ backup }),
+    });
+  });
+  tokens.once(c, tokens.BACKUPS, backups);
+  tokens.once(c, tokens.REMOVAL, () => {
+    const { timers, log } = tokens.storagePortsOf(c);
+    return new PartitionRemoval({ gateway: c.resolve(tokens.GATEWAY), timers, log });
+  });
+}
+
+export async function startDuties(c: DependencyContainer): Promise<void> {
+  const life = c.resolve(tokens.LIFETIME);
+  const { clock, timers, log, leases, objects } = tokens.storagePortsOf(c);
+  const control = c.resolve(tokens.CONTROL);
+  const keeper = c.resolve(tokens.BACKUPS);
+  life.atEnd(async () => {
+    const ended = keeper.close();
+    await c.resolve(tokens.BACKUP_THREADS).close();
+    await ended;
+  });
+  const removal = c.resolve(tokens.REMOVAL);
+  life.atEnd(() => removal.stop());
+  const isOwner = () => control.isOwner();
+  const shared = { state: () => control.view.state, isOwner, clock, timers, log };
+  await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
+  await life.run(new DeletedData({ ...shared, removal }));
+  const sessions = new SessionSweep(leases, clock);
+  // What was left behind by those who ended in the middle.
+  const sweeps = [
+    { name: 'sessions', everyMs: SESSIONS_EVERY_MS, run: () => sessions.look() },
+    { name: 'moments', everyMs: OBJECTS_EVERY_MS, run: () => keeper.sweepUnknown() },
+    { name: 'objects', everyMs: OBJECTS_EVERY_MS, run: () => objects.sweepLoose() },
+  ];
+  await life.run(new Sweeps({ isOwner, timers, log, sweeps }));
+}
+
+/** Moments of databases: what the management face is given as `Backups`. */
+function backups(c: DependencyContainer): DatabaseKeeper {
+  const { ownership } = c.resolve(tokens.CONFIG);
+  const { clusterId, kvShards } = c.resolve(tokens.NATS).layout;
+  const { client: control, view } = c.resolve(tokens.CONTROL);
+  return new DatabaseKeeper(
+    {
+      ...tokens.storagePortsOf(c),
+      gateway: c.resolve(tokens.GATEWAY),
+      control,
+      partitionsOf: (database) => view.state.live(database)?.partitions,
+      knownBackups: () => view.knownBackups(),
+      keep: (request) => c.resolve(tokens.BACKUP_THREADS).run(request),
+    },
+    {
+      clusterId,
+      kvShards,
+      maxPartitionBytes: MAX_REPLACEMENT_BYTES,
+      settleMs: 2 * ownership.controlStaleMs,
+      retryMs: BACKUP_RETRY_MS,
+    },
+  );
+}

@@ -1,0 +1,54 @@
+/** Databases: their shards in a process with the role `kv`, and the way to their owners from every process. */
+import type { DependencyContainer } from 'tsyringe';
+import { KvOwner, KvShardGateway, ProcessFacts } from '../actors/kv-shard/index.js';
+import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
+import { shardNames } from '../adapters/nats/index.js';
+import { NodeReadings, VERSION } from '../adapters/node/index.js';
+import { ownedShards } from './shards-module.js';
+import * as tokens from './tokens.js';
+
+export function registerKvOwner(c: DependencyContainer): void {
+  tokens.once(c, tokens.KV_OWNER, () => {
+    const config = c.resolve(tokens.CONFIG);
+    const { maxAnswerBytes, maxCommandBytes, expiryKeys } = config.bounds;
+    const { meter, dataLimits } = c.resolve(tokens.CONTROL);
+    return new KvOwner(
+      {
+        ...tokens.portsOf(c),
+        storage: c.resolve(tokens.STORAGE),
+        deliveries: c.resolve(tokens.DELIVERIES),
+        meter,
+        dataLimits,
+        facts: processFacts(c),
+        own: (plane) => ownedShards(c, plane),
+      },
+      {
+        shards: shardNames(c.resolve(tokens.NATS).layout).kv,
+        dataBytes: c.resolve(tokens.MEMORY).dataBytes,
+        silenceMs: callerSilenceMs(config.ownership.requestHoldMs),
+        maxAnswerBytes: Math.max(maxAnswerBytes, maxCommandBytes),
+        expiryKeysPerTick: expiryKeys,
+      },
+    );
+  });
+}
+
+export function registerKvGateway(c: DependencyContainer): void {
+  tokens.once(c, tokens.GATEWAY, () => {
+    const { layout, isExclusive } = c.resolve(tokens.NATS);
+    const { clock, timers } = tokens.portsOf(c);
+    const caller = isExclusive ? undefined : c.resolve(tokens.CALLER);
+    const host = tokens.ifRegistered(c, tokens.KV_OWNER)?.host;
+    const limits = { holdMs: c.resolve(tokens.CONFIG).ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
+    return new KvShardGateway({ clock, timers, caller, host }, limits, layout.kvShards);
+  });
+}
+
+/** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
+function processFacts(c: DependencyContainer): ProcessFacts {
+  const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
+  const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };
+  const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
+  return new ProcessFacts(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
+}

@@ -1,0 +1,87 @@
+/** What every role of a process stands on. */
+import type { DependencyContainer } from 'tsyringe';
+import {
+  ClockWatch,
+  callLimits,
+  GuardedClock,
+  Membership,
+  Session,
+  ShardCaller,
+  watchClocks,
+} from '../actors/runtime/index.js';
+import { NatsBus } from '../adapters/nats/index.js';
+import type { OpenedNats } from '../adapters/nats/installation/index.js';
+import {
+  JsonLog,
+  LimitedLog,
+  NodeRandom,
+  NodeTimers,
+  ProcBootTime,
+  PromMetrics,
+  processMemory,
+  SystemClock,
+  streamLines,
+} from '../adapters/node/index.js';
+import type { Config } from '../config/index.js';
+import { clockWatchOptionsOf, sessionTimesOf } from './runtime-options.js';
+import { registerStorage } from './storage-module.js';
+import * as tokens from './tokens.js';
+
+/** Clock, dice, log and metrics: needed before there is a NATS. */
+export function registerBasics(c: DependencyContainer, config: Config): void {
+  // Lines of the log bear the machine's own time, so that they can be laid beside those of others.
+  const machine = new SystemClock();
+  const { logLevel: level, memoryBytes } = config.process;
+  c.registerInstance(tokens.CONFIG, config);
+  c.registerInstance(tokens.BOOT_TIME, new ProcBootTime());
+  tokens.once(c, tokens.GUARDED_CLOCK, () => {
+    const { clockJumpMs: jumpMs, clockSkewMs: maxSkewMs } = config.ownership;
+    return new GuardedClock(machine, c.resolve(tokens.BOOT_TIME), { jumpMs, maxSkewMs });
+  });
+  c.register(tokens.CLOCK, { useToken: tokens.GUARDED_CLOCK });
+  c.registerInstance(tokens.TIMERS, new NodeTimers());
+  c.registerInstance(tokens.RANDOM, new NodeRandom());
+  c.registerInstance(tokens.LOG, new JsonLog({ level, clock: machine, write: streamLines(process.stderr) }));
+  tokens.once(c, tokens.FACE_LOG, () => new LimitedLog(c.resolve(tokens.LOG), c.resolve(tokens.TIMERS)));
+  c.registerInstance(tokens.METRICS, new PromMetrics({ withProcess: true }));
+  c.registerInstance(tokens.MEMORY, processMemory(memoryBytes));
+}
+
+/** The ports that NATS provides, and this process's place among the others. */
+export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: boolean): void {
+  const config = c.resolve(tokens.CONFIG);
+  const { natsPrefix, natsAppendTimeoutMs: appendTimeoutMs } = config.nats;
+  c.registerInstance(tokens.NATS, nats);
+  registerStorage(c, nats.connections, natsPrefix, { appendTimeoutMs });
+  tokens.once(c, tokens.BUS, () => {
+    const options = { maxBytes: config.bounds.busMessageBytes, log: c.resolve(tokens.LOG) };
+    return new NatsBus(nats.connections, c.resolve(tokens.NAMES), options);
+  });
+  tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK)));
+  tokens.once(c, tokens.CLOCK_WATCH, () => clockWatch(c));
+  tokens.once(c, tokens.SESSION, () => {
+    const ports = { ...tokens.storagePortsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH) };
+    return new Session(ports, sessionTimesOf(config), c.resolve(tokens.MEMBERSHIP), canOwn);
+  });
+  tokens.once(c, tokens.CALLER, () => {
+    const { bus, clock, timers, random } = tokens.portsOf(c);
+    return new ShardCaller(bus, clock, timers, random, callLimits(config.ownership.requestHoldMs));
+  });
+}
+
+function clockWatch(c: DependencyContainer): ClockWatch {
+  const metrics = c.resolve(tokens.METRICS);
+  const clocks = new ClockWatch(
+    {
+      clock: c.resolve(tokens.GUARDED_CLOCK),
+      boot: c.resolve(tokens.BOOT_TIME),
+      leases: c.resolve(tokens.LEASES),
+      log: c.resolve(tokens.LOG),
+      jumps: metrics.counter('millrace_clock_jumps_total'),
+    },
+    clockWatchOptionsOf(c.resolve(tokens.CONFIG), c.resolve(tokens.NATS).isExclusive),
+    c.resolve(tokens.MEMBERSHIP),
+  );
+  watchClocks(metrics, clocks);
+  return clocks;
+}

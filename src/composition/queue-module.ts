@@ -1,0 +1,87 @@
+/** The queue: its shards in a process with the role `queue`, and its face, with the way to the owners. */
+import type { DependencyContainer } from 'tsyringe';
+import { MAX_INTAKE_BYTES, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
+import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
+import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
+import { shardNames } from '../adapters/nats/index.js';
+import { createQueueServer, type QueueServer } from '../edge/index.js';
+import { ownedShards } from './shards-module.js';
+import * as tokens from './tokens.js';
+
+type FaceOptions = Pick<
+  Parameters<typeof createQueueServer>[0],
+  'limits' | 'aliases' | 'tls' | 'budget' | 'freshness' | 'signIns'
+>;
+
+export function registerQueueOwner(c: DependencyContainer): void {
+  tokens.once(c, tokens.QUEUE_OWNER, () => {
+    const config = c.resolve(tokens.CONFIG);
+    const { delivery } = config;
+    const { accounts } = c.resolve(tokens.CONTROL);
+    const memoryBytes = delivery.queueMemoryBytes ?? c.resolve(tokens.MEMORY).queueBytes;
+    return new QueueOwner(
+      {
+        ...tokens.portsOf(c),
+        intake: c.resolve(tokens.INTAKE),
+        storage: c.resolve(tokens.STORAGE),
+        http: c.resolve(tokens.HTTP_OUT),
+        signer: new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) }),
+        accounts,
+        own: (plane) => ownedShards(c, plane),
+      },
+      {
+        shards: shardNames(c.resolve(tokens.NATS).layout).queue,
+        held: { messages: delivery.queueMaxMessages, bytes: delivery.queueMaxBytes, memoryBytes },
+        bodyMemoryBytes: delivery.queueBodyMemoryBytes,
+        concurrency: delivery.deliveryConcurrency,
+        lastCallsMs: config.process.shutdownMs / 4,
+        holdMs: config.ownership.requestHoldMs,
+        silenceMs: callerSilenceMs(config.ownership.requestHoldMs),
+        workflowInlineBytes: delivery.workflowInlineBytes,
+        maxInFlightPerOrigin: delivery.deliveryPerOrigin,
+        alias: config.faces.wireAlias,
+        deliversBoth: config.faces.wireAliasDeliver === 'both',
+        region: delivery.region,
+      },
+    );
+  });
+}
+
+export function queueFace(c: DependencyContainer, face: FaceOptions): QueueServer {
+  const { accounts } = c.resolve(tokens.CONTROL);
+  const readModels = c.resolve(tokens.READ_MODELS);
+  const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).faces;
+  return createQueueServer({
+    gateway: queueGateway(c),
+    access: accounts,
+    admin: accounts,
+    messageLog: readModels,
+    runLog: readModels,
+    destinations: c.resolve(tokens.HTTP_OUT),
+    clock: c.resolve(tokens.CLOCK),
+    timers: c.resolve(tokens.TIMERS),
+    random: c.resolve(tokens.RANDOM),
+    log: c.resolve(tokens.FACE_LOG),
+    trustedProxies,
+    publicUrl,
+    ...face,
+  });
+}
+
+function queueGateway(c: DependencyContainer): QueueShardGateway {
+  const { isExclusive, layout } = c.resolve(tokens.NATS);
+  const { ownership, delivery } = c.resolve(tokens.CONFIG);
+  const { clock, timers, metrics } = tokens.portsOf(c);
+  const caller = isExclusive ? undefined : c.resolve(tokens.CALLER);
+  const host = tokens.ifRegistered(c, tokens.QUEUE_OWNER)?.host;
+  return new QueueShardGateway(
+    { clock, timers, metrics, intake: c.resolve(tokens.INTAKE), caller, host },
+    {
+      holdMs: ownership.requestHoldMs,
+      retryEveryMs: ROUTE_RETRY_MS,
+      tellAfterMs: delivery.queueTellAfterMs,
+      maxIntakeBytes: MAX_INTAKE_BYTES,
+    },
+    layout.queueShards,
+  );
+}

@@ -1,0 +1,43 @@
+/** The search indexes: kept in a thread of a process with the role `projection`, and asked there. */
+import type { DependencyContainer } from 'tsyringe';
+import { AnsweringThread } from '../adapters/node/index.js';
+import { SEARCH_THREAD, watchSearch } from '../projections/index.js';
+import { type Ask, AskedSearch, askOverBus } from '../query/index.js';
+import { threadTaskOf } from './thread-container.js';
+import * as tokens from './tokens.js';
+
+/** For a process without the role. */
+export function registerRemoteSearch(c: DependencyContainer): void {
+  registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'search'));
+}
+
+export function registerSearch(c: DependencyContainer): void {
+  tokens.once(c, tokens.SEARCH_THREAD, () => {
+    const { timers, log } = tokens.storagePortsOf(c);
+    const entry = new URL('./search-worker.js', import.meta.url);
+    const task = { ...threadTaskOf(c), options: { kvShards: c.resolve(tokens.NATS).layout.kvShards } };
+    return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_THREAD);
+  });
+  registerAsked(c, (question) => c.resolve(tokens.SEARCH_THREAD).ask(question));
+}
+
+function registerAsked(c: DependencyContainer, ask: Ask): void {
+  c.registerInstance(tokens.SEARCH, new AskedSearch(ask));
+}
+
+/** Each thread knows all of them when it begins, and every change from then on. */
+function tellIndexes(c: DependencyContainer): void {
+  const indexes = Array.from(c.resolve(tokens.CONTROL).search.searchIndexes(), ({ id }) => id);
+  c.resolve(tokens.SEARCH_THREAD).tell({ kind: 'indexes', indexes });
+}
+
+export async function startSearch(c: DependencyContainer): Promise<void> {
+  const life = c.resolve(tokens.LIFETIME);
+  const { metrics, bus } = tokens.portsOf(c);
+  const thread = c.resolve(tokens.SEARCH_THREAD);
+  for (const gauge of watchSearch(metrics, () => thread.status)) life.atEnd(() => gauge.stop());
+  c.resolve(tokens.CONTROL).search.whenSearchIndexesChange(() => tellIndexes(c));
+  await life.run(thread);
+  const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));
+  life.atEnd(() => served.stop());
+}

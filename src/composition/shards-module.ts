@@ -1,0 +1,74 @@
+/** What planes have in common: how a process owns shards, and what the owners of databases and queues stand on. */
+import type { DependencyContainer } from 'tsyringe';
+import { KvDeliveries } from '../actors/kv-shard/index.js';
+import { type OwnedPlane, OwnedShards, runtimeMetricsOf, type ShardPlane, type Work } from '../actors/runtime/index.js';
+import { httpOutOf } from '../adapters/http-delivery/index.js';
+import { JetStreamIntakeLog } from '../adapters/nats/index.js';
+import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
+import { DEFAULT_COMPACTION_LIMITS, DefiniteAppender } from '../journal/index.js';
+import { ROOMY, type StorageGauge } from '../ports/index.js';
+import type { CompactorTask } from './compactor-worker.js';
+import { actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
+import { threadTaskOf } from './thread-container.js';
+import * as tokens from './tokens.js';
+
+export function registerShards(c: DependencyContainer): void {
+  tokens.once(c, tokens.COMPACTOR, compactor);
+  tokens.once(c, tokens.STORAGE, storage);
+  tokens.once(c, tokens.DELIVERIES, () => new KvDeliveries(c.resolve(tokens.BUS)));
+  tokens.once(c, tokens.INTAKE, () => {
+    return new JetStreamIntakeLog(c.resolve(tokens.CONNECTIONS), c.resolve(tokens.NAMES), c.resolve(tokens.JOURNAL));
+  });
+  tokens.once(c, tokens.HTTP_OUT, () => httpOutOf(c.resolve(tokens.CONFIG), c.resolve(tokens.METRICS)));
+}
+
+/** The shards of one plane in this process. */
+export function ownedShards<W extends Work, P extends ShardPlane<W>>(
+  c: DependencyContainer,
+  plane: OwnedPlane<W, P>,
+): OwnedShards<W, P> {
+  const config = c.resolve(tokens.CONFIG);
+  const { layout, isExclusive } = c.resolve(tokens.NATS);
+  const ports = tokens.storagePortsOf(c);
+  return new OwnedShards<W, P>(
+    {
+      ...ports,
+      appender: new DefiniteAppender(ports.journal, ports.timers),
+      compactor: c.resolve(tokens.COMPACTOR),
+      metrics: runtimeMetricsOf(c.resolve(tokens.METRICS)),
+      session: c.resolve(tokens.SESSION),
+      membership: c.resolve(tokens.MEMBERSHIP),
+    },
+    {
+      clusterId: layout.clusterId,
+      isExclusive,
+      readsNeedBarrier: config.ownership.reads === 'barrier',
+      actor: actorLimitsOf(config),
+      times: hostTimesOf(config),
+      snapshots: snapshotPolicyOf(config),
+    },
+    plane,
+  );
+}
+
+function compactor(c: DependencyContainer): WorkerCompactor<CompactorTask> {
+  const { ageMs, bytes } = c.resolve(tokens.CONFIG).storage.auditRetention;
+  const retention = { maxAgeMs: ageMs ?? Number.POSITIVE_INFINITY, maxBytes: bytes ?? Number.POSITIVE_INFINITY };
+  const limits = { ...DEFAULT_COMPACTION_LIMITS, retention, total: c.resolve(tokens.JOURNAL_TOTAL) };
+  return new WorkerCompactor({
+    entry: new URL('./compactor-worker.js', import.meta.url),
+    world: { ...threadTaskOf(c), limits },
+    log: c.resolve(tokens.LOG),
+  });
+}
+
+/** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
+function storage(c: DependencyContainer): StorageGauge {
+  const { dataDir: directory, diskReserveBytes: reserveBytes } = c.resolve(tokens.CONFIG).storage;
+  if (!c.resolve(tokens.NATS).isExclusive || reserveBytes === 0) return ROOMY;
+  const { timers, log } = tokens.storagePortsOf(c);
+  const watch = new DiskWatch({ directory, reserveBytes, timers, log });
+  void watch.start();
+  c.resolve(tokens.LIFETIME).atEnd(() => watch.stop());
+  return watch;
+}

@@ -1,0 +1,32 @@
+/**
+ * The thread of the search indexes, as whoever starts it needs to know it. What is too much for one thread is too much
+ * for the next: the pause between them grows. Each is told all indexes when it begins, and again when one comes or goes.
+ */
+import type { DatabaseId } from '../../kernel/index.js';
+import { inSeconds, type Metrics } from '../../ports/index.js';
+import type { SearchStatus } from './search-indexes.js';
+
+/** What it is told beside questions. */
+export type SearchWord =
+  /** All that there are. */
+  { readonly kind: 'indexes'; readonly indexes: readonly DatabaseId[] } | { readonly kind: 'rebuild' };
+
+export const SEARCH_THREAD = {
+  name: 'search indexes',
+  events: 'search',
+  /** Vectors are beside it: see docs/adr/0030 for what a document takes. Some two million short documents. */
+  limits: { maxOldGenerationSizeMb: 2048 },
+  /** Of all databases; the indexes bound those of each. */
+  maxQuestions: 512,
+  maxRestartMs: 60_000,
+  isCaughtUp: ({ isCaughtUp }: SearchStatus) => isCaughtUp,
+};
+
+/** @param status undefined while there is no thread */
+export function watchSearch(metrics: Metrics, status: () => SearchStatus | undefined) {
+  return [
+    metrics.gauge('millrace_search_behind_positions', () => status()?.behindPositions),
+    metrics.gauge('millrace_search_behind_seconds', () => inSeconds(status()?.behindMs)),
+    metrics.gauge('millrace_search_documents', () => (status()?.isCaughtUp ? status()?.documents : undefined)),
+  ];
+}

@@ -1,0 +1,21 @@
+/** The thread of the search indexes, told of the indexes that a test has. */
+import { AnsweringThread, type AnsweringThreadOptions } from '../../src/adapters/node/index.js';
+import type { SearchTask } from '../../src/composition/search-worker.js';
+import type { DatabaseId } from '../../src/kernel/index.js';
+import { SEARCH_THREAD, type SearchStatus, type SearchWord } from '../../src/projections/index.js';
+
+export type SearchThread = AnsweringThread<SearchTask, SearchWord, SearchStatus>;
+
+/** Not started yet. */
+export function searchThread(
+  options: Omit<AnsweringThreadOptions<SearchTask>, 'onBegun'>,
+  indexes: () => readonly DatabaseId[],
+): SearchThread {
+  const onBegun = () => tellIndexes(thread, indexes());
+  const thread: SearchThread = new AnsweringThread({ ...options, onBegun }, SEARCH_THREAD);
+  return thread;
+}
+
+export function tellIndexes(thread: SearchThread, indexes: readonly DatabaseId[]): void {
+  thread.tell({ kind: 'indexes', indexes });
+}
