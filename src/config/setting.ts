@@ -39,6 +39,6 @@ export function settingsOf(section: new () => object): readonly SettingSpec[] {
 }
 
 /** `natsTlsCa` → `MILLRACE_NATS_TLS_CA`. */
-export function variableOf(field: string): string {
+function variableOf(field: string): string {
   return PREFIX + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }

@@ -1,11 +1,11 @@
 export * from './acl/index.js';
 export * from './admin/index.js';
 export { BroadcastQueue } from './broadcast-queue.js';
-export { type Refusal, refusalOf } from './error-map.js';
+export { refusalOf } from './error-map.js';
 export * from './kv/index.js';
 export * from './management/index.js';
 export * from './queue/index.js';
 export * from './resp/index.js';
 export * from './search/index.js';
 export { SignInGuard } from './sign-in-guard.js';
-export { type AliasWords, type Spelling, type WireHeader, WireSpellings } from './wire-alias.js';
+export { WireSpellings } from './wire-alias.js';

@@ -22,10 +22,6 @@ export interface ControlPlanePorts {
   untilInForce(position: number): Promise<void>;
 }
 
-export function createControlPlane(ports: ControlPlanePorts): ControlPlane {
-  return new ControlPlane(ports);
-}
-
 export class ControlPlane implements ShardPlane<ControlWork> {
   readonly #fold = new ControlFold();
   #open: Uint8Array[] = [];

@@ -14,7 +14,7 @@ const MAX_TRACKED_KEYS = 1_000_000;
 /** Of one command, that ACL LOG hears of: a script may go on being refused. */
 const MAX_SCRIPT_DENIALS = 16;
 /** A process says every second or so that it is there. */
-export const EDGE_SILENCE_MS = 15_000;
+const EDGE_SILENCE_MS = 15_000;
 /** Of `invalidation`: every change, not only of keys that were read. */
 const EVERY_CHANGE = '*';
 /** Of `pause`: a client whose command is held up. */

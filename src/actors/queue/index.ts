@@ -1,16 +1,15 @@
-export { BodyCache, type BodyCacheParts } from './body-cache.js';
-export { BodyMemory, DEFAULT_BODY_MEMORY_BYTES } from './body-memory.js';
+export { BodyCache } from './body-cache.js';
+export { BodyMemory } from './body-memory.js';
 export { carriedBodies } from './carried-bodies.js';
 export { DeliveryRoom } from './delivery-room.js';
-export { ACCOUNT_SHARE, type HeldLimits, HeldMessages, type HeldMessagesParts } from './held-messages.js';
-export { DEFAULT_INTAKE_LIMITS, IntakeFollower, type IntakeLimits } from './intake-follower.js';
+export { ACCOUNT_SHARE, type HeldLimits, HeldMessages } from './held-messages.js';
+export { DEFAULT_INTAKE_LIMITS, IntakeFollower } from './intake-follower.js';
 export { DEFAULT_LIST_LIMITS, type ListLimits } from './list-room.js';
 export { OwnerDuties, type OwnerDutiesPorts } from './owner-duties.js';
-export { Performer, type PerformerPorts } from './performer.js';
+export { Performer } from './performer.js';
 export { QueueFold } from './queue-fold.js';
-export { type QueueGatewayLimits, type QueueGatewayPorts, QueueShardGateway } from './queue-gateway.js';
+export { QueueShardGateway } from './queue-gateway.js';
 export {
-  type AttemptPerformer,
   DEFAULT_QUEUE_PLANE_LIMITS,
   QueuePlane,
   type QueuePlaneLimits,

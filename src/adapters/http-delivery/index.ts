@@ -1,4 +1,3 @@
-export type { AddressRuleOptions } from './address-rules.js';
-export { JwtDeliverySigner, type SignerOptions } from './jwt-delivery-signer.js';
+export { JwtDeliverySigner } from './jwt-delivery-signer.js';
 export { resolverOfThisMachine } from './resolve-name.js';
-export { type HttpOutFigures, type HttpOutOptions, UndiciHttpOut } from './undici-http-out.js';
+export { type HttpOutOptions, UndiciHttpOut } from './undici-http-out.js';

@@ -1,18 +1,16 @@
 /** The world of NATS: connections, the four ports that stand on them, and the layout of an installation. */
 export {
   type ClusterLayout,
-  type InitOptions,
   initCluster,
   readLayout,
 } from './cluster-layout.js';
 export { connect, type NatsConnections, type NatsOptions } from './connection.js';
-export { JetStreamIntakeLog, type JetStreamIntakeLogOptions } from './jetstream-intake-log.js';
-export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
+export { JetStreamIntakeLog } from './jetstream-intake-log.js';
+export { JetStreamJournal } from './jetstream-journal.js';
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
-export { JetStreamMeterLog, type JetStreamMeterLogOptions } from './jetstream-meter-log.js';
+export { JetStreamMeterLog } from './jetstream-meter-log.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
-export type { NatsLink } from './link.js';
-export { NatsBus, type NatsBusOptions } from './nats-bus.js';
+export { NatsBus } from './nats-bus.js';
 export {
   MARK_DRAFT,
   type MarkKeeper,
@@ -21,9 +19,9 @@ export {
   type RestoreMark,
   refuseUnfinishedRestore,
 } from './restore-mark.js';
-export { askServers, checkReplication, type ServerFacts } from './server-facts.js';
+export { askServers, checkReplication } from './server-facts.js';
 export { streamSizes } from './stream-sizes.js';
-export { CONTROL_SHARD, METER_SHARD, type ShardCounts, shardNames } from './streams.js';
+export { CONTROL_SHARD, METER_SHARD, shardNames } from './streams.js';
 export { Names } from './subjects.js';
-export { type Difference, type Verification, verifyCluster } from './verify-cluster.js';
-export { isAtLeast, RECOMMENDED, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';
+export { verifyCluster } from './verify-cluster.js';
+export { isAtLeast, SYNC_ALWAYS } from './versions.js';

@@ -33,7 +33,7 @@ export function isRefusal(error: unknown, errorCode?: number): error is JetStrea
   return error instanceof JetStreamRefusal && (errorCode === undefined || error.errorCode === errorCode);
 }
 
-export interface StreamStateInfo {
+interface StreamStateInfo {
   readonly messages: number;
   readonly bytes: number;
   readonly first_seq: number;

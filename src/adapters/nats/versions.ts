@@ -4,8 +4,6 @@
 export const SOUND_REPLICATED_SUBJECT_CAS = '2.9.21';
 /** The first version with `sync_interval: always`. */
 export const SYNC_ALWAYS = '2.10.0';
-/** Below this the public advisories of 2026 apply and replicas are not recommended. */
-export const RECOMMENDED = '2.15.1';
 
 /** Whether `version` is `minimum` or newer; a pre-release (`2.10.0-RC.1`) counts as older than its release. */
 export function isAtLeast(version: string, minimum: string): boolean {

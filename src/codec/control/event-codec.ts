@@ -39,7 +39,7 @@ import {
 import { apiKeyId, backupId } from './plain-shapes.js';
 import { listOf, record, type ShapesByType, text, union, whole } from './shapes.js';
 
-export const CONTROL_EVENT_VERSION = 1;
+const CONTROL_EVENT_VERSION = 1;
 
 const shapes: ShapesByType<ControlEvent> = {
   AccountCreated: record({ id: accountId, name: text(), email: text(), secrets: accountSecrets, createdAtMs: whole }),

@@ -4,7 +4,6 @@ export {
   encodeIntakeRecord,
   encodeQueueCommand,
   type IntakeRecord,
-  type RemoteQueueCommand,
 } from './command-codec.js';
 export { decodeQueueEvents, encodeQueueEvent } from './event-codec.js';
 export { decodeQueueReply, encodeQueueReply } from './reply-codec.js';

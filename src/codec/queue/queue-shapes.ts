@@ -60,7 +60,7 @@ export const headerList: Shape<HeaderList> = {
 /** Settings as they came, to be read by the owner. */
 export const rawSettings = record<RawSettings>({ headers: headerList, query: headerList });
 
-export const flowControl = record<FlowControlSetting>({
+const flowControl = record<FlowControlSetting>({
   key: text(),
   parallelism: optional(whole),
   rate: optional(whole),

@@ -10,7 +10,7 @@ export const MANY_WORDS = 2000;
 export const SLICE_ITEMS = 500;
 
 /** A handler made of its slices, for where it has to run in one go. */
-export function inOneGo(sliced: SlicedHandler): Handler {
+function inOneGo(sliced: SlicedHandler): Handler {
   return (context) => {
     const steps = sliced(context);
     for (;;) {

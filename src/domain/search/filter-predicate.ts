@@ -21,7 +21,7 @@ export function compileFilter(filter: string): FilterPredicate | undefined {
   return filter.trim() === '' ? undefined : compileNode(parseFilter(filter));
 }
 
-export function compileNode(node: FilterNode): FilterPredicate {
+function compileNode(node: FilterNode): FilterPredicate {
   switch (node.kind) {
     case 'or': {
       const parts = node.parts.map(compileNode);

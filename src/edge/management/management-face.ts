@@ -24,7 +24,7 @@ import { ManagementSecrets } from './management-secrets.js';
 import { PublicAddresses, type PublicUrls } from './public-addresses.js';
 
 /** Another face on the same port: true when the request was its to answer, which it has begun to do. */
-export type Mounted = (request: IncomingMessage, response: ServerResponse) => boolean;
+type Mounted = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ManagementFaceParts {
   readonly control: ManagementControl;

@@ -1,2 +1,2 @@
-export { ScrapeGrants, type ScrapeView } from './scrape-grants.js';
-export { createScrapeHandler, type ScrapeHandler, type ScrapeHandlerParts } from './scrape-handler.js';
+export { ScrapeGrants } from './scrape-grants.js';
+export { createScrapeHandler, type ScrapeHandler } from './scrape-handler.js';

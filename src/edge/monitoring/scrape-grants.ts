@@ -10,7 +10,7 @@ export interface ScrapeScope {
 }
 
 /** Of one account; an account of the API has no more. Each is a question to the statistics. */
-export const MAX_SCRAPED_DATABASES = 100;
+const MAX_SCRAPED_DATABASES = 100;
 
 export interface ScrapeView {
   readonly state: Pick<ControlState, 'scrapeTokens' | 'queueScrapeTokens' | 'live' | 'accounts' | 'databases'>;

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 
-export const SEARCH_METHODS = 'GET, POST, DELETE';
+const SEARCH_METHODS = 'GET, POST, DELETE';
 
 /** Seconds a browser may remember a preflight's answer; Chromium's own bound. */
 const PREFLIGHT_MAX_AGE_SECONDS = '7200';

@@ -1,5 +1,4 @@
 export { removeSearchData } from './document-store.js';
-export type { SearchFaceLimits } from './face-limits.js';
 export { pendingDocuments } from './pending-documents.js';
 export type { SearchHandlerParts, SearchMonth } from './search-face.js';
-export { createSearchHandler, type SearchHandler } from './search-handler.js';
+export { createSearchHandler } from './search-handler.js';

@@ -13,7 +13,7 @@ import { MAX_PAGE_BYTES, type PageParts } from './page-parts.js';
 import type { RowSearch } from './row-search.js';
 
 /** Of one message; what is behind them is left out: a restless one must not fill the page for ever. */
-export const MAX_GROUP_EVENTS = 1000;
+const MAX_GROUP_EVENTS = 1000;
 /** Of one page, before another message begins. */
 const MAX_PAGE_EVENTS = 10_000;
 /** Between two looks at the clock, about a millisecond: to look for a message's events is worth so many of its rows. */

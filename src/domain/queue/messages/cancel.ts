@@ -37,7 +37,7 @@ function isOfRun(message: Message): boolean {
 }
 
 /** @returns whether it was there to be cancelled */
-export function cancel(message: Message, { context, apply }: QueueTurn): boolean {
+function cancel(message: Message, { context, apply }: QueueTurn): boolean {
   if (message.status === DELIVERED || message.isCancelRequested || isOfRun(message)) return false;
   const { id } = message;
   const atMs = context.nowMs;

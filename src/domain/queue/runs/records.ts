@@ -20,19 +20,6 @@ export const FAILURE_FUNCTION_STATES = [
 ] as const;
 export type FailureFunctionState = (typeof FAILURE_FUNCTION_STATES)[number];
 
-export const STEP_TYPES = [
-  'Initial',
-  'Run',
-  'SleepFor',
-  'SleepUntil',
-  'Call',
-  'Wait',
-  'Notify',
-  'Invoke',
-  'CreateWebhook',
-  'WaitForWebhook',
-] as const;
-
 /** What is known of a step without reading its record. */
 export interface StepMark {
   /** 1, 2, 3 … in the order of calls; 0 of a plan entry, which announces a step of a parallel group. */
@@ -42,7 +29,10 @@ export interface StepMark {
   /** Members of its parallel group; 1: it stands alone. */
   readonly concurrent: number;
   readonly stepName: string;
-  /** One of STEP_TYPES; what else a client says is kept as it is. */
+  /**
+   * `Initial`, `Run`, `SleepFor`, `SleepUntil`, `Call`, `Wait`, `Notify`, `Invoke`, `CreateWebhook`, `WaitForWebhook`;
+   * what else a client says is kept as it is.
+   */
   readonly stepType: string;
 }
 
@@ -150,4 +140,4 @@ export interface ResumedFrom {
   readonly runCreatedAtMs: number;
 }
 
-export type { BodyRef, DeliverySettings, Envelope, HeaderList };
+export type { DeliverySettings, Envelope };

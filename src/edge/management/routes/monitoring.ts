@@ -9,12 +9,12 @@ import type { ManagementCall } from '../management-call.js';
 import { one, type Route, route } from '../route.js';
 import { changedQueue, planChange, queueOf } from './queue-accounts.js';
 
-export class MonitoredDatabaseAnswer extends DatabaseAnswer {
+class MonitoredDatabaseAnswer extends DatabaseAnswer {
   /** Of the call that switched it on, and of no other. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }
 
-export class MonitoredQueueAnswer extends QueueAccountAnswer {
+class MonitoredQueueAnswer extends QueueAccountAnswer {
   /** As of a database. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }

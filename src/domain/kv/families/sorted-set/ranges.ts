@@ -158,9 +158,7 @@ export const remove: SlicedHandler = function* (context) {
 };
 
 /** Is a range of the set at `keyAt` so long that it is read or removed in slices? Says no to what will be refused. */
-export function isLongRange(
-  read: (context: CommandContext) => Ranks | undefined,
-): (context: CommandContext) => boolean {
+function isLongRange(read: (context: CommandContext) => Ranks | undefined): (context: CommandContext) => boolean {
   return (context) => {
     try {
       const ranks = read(context);
