@@ -139,11 +139,3 @@ export function auditOfPartition(
   );
   return { sections, lastIndex, findings };
 }
-
-export async function verifyPartition(
-  ports: AuditPorts,
-  shard: ShardName,
-  partition: PartitionName,
-): Promise<PartitionAudit & { readonly findings: Finding[] }> {
-  return auditOfPartition(await verifyShard(ports, shard), partition);
-}

@@ -67,10 +67,6 @@ export class NatsLink {
     return this.#connection.info?.version ?? '0.0.0';
   }
 
-  get serverName(): string {
-    return this.#connection.info?.server_name ?? 'unknown';
-  }
-
   get maxPayloadBytes(): number {
     return this.#connection.info?.max_payload ?? 1024 * 1024;
   }

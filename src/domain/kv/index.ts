@@ -18,4 +18,4 @@ export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
 export { commandStopped, PartStopped, StateInDoubt } from './run.js';
-export { queueProblem, restRefusal } from './transaction.js';
+export { restRefusal } from './transaction.js';

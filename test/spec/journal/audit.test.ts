@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { type JournalCommandDeps, journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeForJournal } from '../../../src/codec/envelope/index.js';
-import { tailLines, verifyPartition, verifyShard } from '../../../src/journal/index.js';
+import { auditOfPartition, tailLines, verifyShard } from '../../../src/journal/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -150,8 +150,9 @@ describe('journal verify', () => {
     const world = await fourEntries();
     world.history.section(BETA, Uint8Array.of(1));
     await world.history.batch({ [BETA]: ['SET b x'] });
-    expect((await verifyPartition(world.ports, SHARD, ALPHA)).findings).to.deep.equal([]);
-    expect((await verifyPartition(world.ports, SHARD, BETA)).findings).to.have.length(1);
+    const audit = await verifyShard(world.ports, SHARD);
+    expect(auditOfPartition(audit, ALPHA).findings).to.deep.equal([]);
+    expect(auditOfPartition(audit, BETA).findings).to.have.length(1);
   });
 
   it('ends with 0 and ok, or with 1 and every finding', async () => {

@@ -15,14 +15,14 @@ import { dollars, dollarsOfDays, perStep } from './points.js';
 
 const DAY_MS = 86_400_000;
 
-export class DailyRequests extends Point {
+class DailyRequests extends Point {
   /** Of the requests, those of workflows. */
   @IsInt() readonly workflow_message!: number;
   /** Runs that began. */
   @IsInt() readonly workflow_run!: number;
 }
 
-export class MetricSeries {
+class MetricSeries {
   @IsString() readonly id!: string;
   @ListOf(Point) readonly data_points!: readonly Point[];
 }
