@@ -25,7 +25,7 @@ export interface AccountCommandDeps {
   writeError(text: string): void;
 }
 
-export const ACCOUNT_USAGE = `usage: millrace account create --name NAME --email EMAIL
+const ACCOUNT_USAGE = `usage: millrace account create --name NAME --email EMAIL
        millrace account list
        millrace account show [ID|NAME|EMAIL] [--show-secrets]
        millrace account suspend|activate [ID|NAME|EMAIL]

@@ -8,7 +8,7 @@ import { type BackupManifest, filesOf, type PartitionDigest } from '../journal/b
 import { makeBackup, proveBackup, restoreInto } from './backup-steps.js';
 import { parse, runVerb, UsageError, type Verbs } from './command-line.js';
 
-export const BACKUP_USAGE = `usage: millrace backup create --to DIR [--key-to FILE]
+const BACKUP_USAGE = `usage: millrace backup create --to DIR [--key-to FILE]
        millrace backup verify DIR
        millrace backup restore --from DIR [--key-from FILE | --without-key]
 The key file is not in a backup: --key-to copies it elsewhere, --key-from puts it where the settings say.

@@ -27,7 +27,7 @@ export interface DbCommandDeps {
   flush(database: Database, partitions: readonly PartitionName[]): Promise<void>;
 }
 
-export const DB_USAGE = `usage: millrace db create --name NAME [--partitions N] [--max-command-bytes N]
+const DB_USAGE = `usage: millrace db create --name NAME [--partitions N] [--max-command-bytes N]
                            [--max-requests-per-day N] [--account ID]
        millrace db list [--show-secrets]
        millrace db reset-password ID|NAME

@@ -14,8 +14,7 @@ import { replayMoment } from './journal-replay.js';
 import { tail } from './journal-tail.js';
 import { verify, verifyAll } from './journal-verify.js';
 
-export type { JournalCommandDeps, PartitionPlaces } from './journal-deps.js';
-export { JOURNAL_USAGE } from './journal-question.js';
+export type { JournalCommandDeps } from './journal-deps.js';
 
 /** @param argv  what follows `millrace journal`. @returns the exit code; never throws */
 export async function journalCommand(argv: readonly string[], deps: JournalCommandDeps): Promise<0 | 1 | 2> {

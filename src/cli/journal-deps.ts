@@ -11,7 +11,7 @@ export interface PartitionPlaces {
 }
 
 /** What the checkpoint verbs need. */
-export interface CheckpointDeps {
+interface CheckpointDeps {
   readonly clusterId: string;
   /** The private key that checkpoints are signed with; made by the first that asks. */
   signingKey(): Promise<KeyObject>;

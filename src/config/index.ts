@@ -1,9 +1,8 @@
 export type { AddressRange, Destination } from './address-kinds.js';
-export { CLUSTER_JOURNAL_BYTES, isLoopback, JOURNAL_SHARE } from './defaults.js';
+export { CLUSTER_JOURNAL_BYTES, JOURNAL_SHARE } from './defaults.js';
 export { describeConfig } from './describe.js';
-export { type Environment, type LoadedConfig, loadConfig } from './load.js';
+export { type Environment, loadConfig } from './load.js';
 export * from './schema.js';
 export { Secret } from './secret.js';
 export { SETTINGS } from './sections.js';
 export { settingsPage } from './settings-page.js';
-export type { Retention, WireAlias } from './structured-kinds.js';

@@ -36,12 +36,12 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
-export const ROLES = ['edge', 'kv', 'queue', 'projection'] as const;
-export type RoleName = (typeof ROLES)[number];
+const ROLES = ['edge', 'kv', 'queue', 'projection'] as const;
+type RoleName = (typeof ROLES)[number];
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The process as a whole. */
-export class ProcessSettings {
+class ProcessSettings {
   @setting(someOf(...ROLES)) readonly roles!: readonly RoleName[];
   @setting(oneOf('debug', 'info', 'warn', 'error')) readonly logLevel!: LogLevel;
   @setting(whole(128, 65_536, 'MiB')) readonly heapMb!: number;
@@ -50,7 +50,7 @@ export class ProcessSettings {
 }
 
 /** Where clients connect and what they are shown. */
-export class FaceSettings {
+class FaceSettings {
   @setting(host()) readonly host!: string;
   @setting(port('takes any free one')) readonly kvPort!: number;
   @setting(port('takes any free one')) readonly queuePort!: number;
@@ -68,7 +68,7 @@ export class FaceSettings {
 }
 
 /** What a client may cost the HTTP faces. */
-export class HttpSettings {
+class HttpSettings {
   @setting(milliseconds(100, 600_000)) readonly httpHeadersTimeoutMs!: number;
   @setting(milliseconds(100, 3_600_000)) readonly httpRequestTimeoutMs!: number;
   @setting(milliseconds(50, 60_000)) readonly httpConnectionsCheckMs!: number;
@@ -79,14 +79,14 @@ export class HttpSettings {
 }
 
 /** Who may sign in, and how often wrongly. */
-export class SignInSettings {
+class SignInSettings {
   @setting(whole(0, 1_000_000)) readonly signInFailures!: number;
   @setting(whole(0, 512)) readonly secretMinCharacters!: number;
   @setting(secretToken()) readonly metricsToken!: Secret | undefined;
 }
 
 /** The NATS to use, or the server to embed. */
-export class NatsSettings {
+class NatsSettings {
   @setting(serverList('nats', 'tls')) readonly natsUrl!: readonly string[] | undefined;
   @setting(path('a creds file')) readonly natsCreds!: string | undefined;
   @setting(text('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u)) readonly natsUser!: string | undefined;
@@ -109,7 +109,7 @@ export class NatsSettings {
 }
 
 /** What is kept, where and for how long. */
-export class StorageSettings {
+class StorageSettings {
   @setting(path('a directory')) readonly dataDir!: string;
   @setting(path('a file')) readonly sealKeyFile!: string;
   @setting(oneOf('always', 'interval')) readonly fsync!: 'always' | 'interval';
@@ -126,7 +126,7 @@ export class StorageSettings {
 }
 
 /** Who owns a shard, and how soon another may. The minimums are for tests on one machine. */
-export class OwnershipSettings {
+class OwnershipSettings {
   @setting(milliseconds(20, 60_000)) readonly sessionHeartbeatMs!: number;
   @setting(milliseconds(50, 60_000)) readonly leaseRenewalMs!: number;
   @setting(milliseconds(100, 60_000)) readonly readLeaseMs!: number;
@@ -142,7 +142,7 @@ export class OwnershipSettings {
 }
 
 /** Bounds of what waits, of one turn and of one message. */
-export class BoundSettings {
+class BoundSettings {
   @setting(bytes(1 * KIB, 512 * MIB)) readonly maxCommandBytes!: number;
   @setting(bytes(64 * KIB, 4 * GIB)) readonly maxAnswerBytes!: number;
   @setting(whole(0, 1_000_000_000_000)) readonly maxRequestsPerDay!: number;
@@ -160,13 +160,13 @@ export class BoundSettings {
 }
 
 /** Where deliveries may go. */
-export class DestinationSettings {
+class DestinationSettings {
   @setting(yesOrNo()) readonly allowPrivateDestinations!: boolean;
   @setting(destinations()) readonly destinationAllow!: readonly Destination[];
 }
 
 /** How messages are delivered, and what the queue keeps. */
-export class DeliverySettings {
+class DeliverySettings {
   @setting(whole(1, 100_000)) readonly deliveryConcurrency!: number;
   @setting(whole(1, 100_000)) readonly deliveryPerOrigin!: number;
   @setting(milliseconds(10, 600_000)) readonly deliveryConnectTimeoutMs!: number;
@@ -186,7 +186,7 @@ export class DeliverySettings {
 }
 
 /** What use costs: shown in statistics, and what budgets are judged by. */
-export class PriceSettings {
+class PriceSettings {
   @setting(whole(0, 100_000_000)) readonly queuePriceCents!: number;
   @setting(whole(0, 100_000_000)) readonly kvPriceCents!: number;
   @setting(whole(0, 100_000_000)) readonly searchPriceCents!: number;

@@ -11,7 +11,7 @@ import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '..
 
 const SLICE_MS = 1;
 /** Sixty writes of 64 KiB, or a thousand small ones: some five to ten milliseconds. */
-export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** A write costs as much as so many bytes do. */
 const WRITE_BYTES = 4 * 1024;
 /** No request is held for longer than that. */

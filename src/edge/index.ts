@@ -9,4 +9,4 @@ export * from './queue/index.js';
 export * from './resp/index.js';
 export * from './search/index.js';
 export { SignInGuard } from './sign-in-guard.js';
-export { type AliasWords, type Spelling, type WireHeader, WireSpellings } from './wire-alias.js';
+export { WireSpellings } from './wire-alias.js';

@@ -29,7 +29,7 @@ export const UNGUESSABLE_CHARACTERS = 32;
 /** Some 2 MB. Who fails from more addresses than that within a minute is slowed by their number no more. */
 export const MAX_ADDRESSES = 10_000;
 /** Names of a minute of a face, for the log. */
-export const MAX_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 /** What is shown of a name. */
 const MAX_NAME_CHARACTERS = 64;
 /** How many are shown. */

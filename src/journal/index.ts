@@ -1,6 +1,6 @@
 export * from './append-until-definite.js';
 export * from './audit.js';
-export type { EntryMark, Finding, PartitionAudit } from './audit-chain.js';
+export type { Finding } from './audit-chain.js';
 export * from './audit-export.js';
 export * from './audit-installation.js';
 export * from './audit-log.js';

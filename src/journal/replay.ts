@@ -17,7 +17,7 @@ import { chainAfter, readEntries } from './entry-reader.js';
 import type { PartitionFold } from './partition-fold.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
 
-export interface ReplayProgress {
+interface ReplayProgress {
   readonly shard: ShardName;
   /** Position that has been replayed, and the journal's last. */
   readonly position: number;

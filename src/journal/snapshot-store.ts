@@ -217,7 +217,7 @@ export function segmentsOfPartition({ segments, bodySegments = [] }: ManifestPar
   return [...segments, ...bodySegments.flatMap(({ bodies, index }) => [bodies, index])];
 }
 
-export function manifestName(shard: ShardName, number: number): string {
+function manifestName(shard: ShardName, number: number): string {
   return `${manifestPrefix(shard)}${padded(number)}`;
 }
 

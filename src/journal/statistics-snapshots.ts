@@ -21,7 +21,7 @@ import { METER_SHARD, type SegmentRef, type StatisticsManifest } from '../messag
 import type { Log, ObjectStore } from '../ports/index.js';
 
 /** Outside the names of shards, below which their snapshots are swept. */
-export const STATISTICS_PREFIX = 'statistics/';
+const STATISTICS_PREFIX = 'statistics/';
 const MANIFESTS = `${STATISTICS_PREFIX}manifest/`;
 const SEGMENTS = `${STATISTICS_PREFIX}segment/`;
 /** Digits of a position in a name, so that names sort as numbers do; 2^53 has 16. */
@@ -153,7 +153,7 @@ export function meterPositionOf({ marks }: StatisticsManifest): number {
   return mark.position;
 }
 
-export function statisticsManifestName(position: number): string {
+function statisticsManifestName(position: number): string {
   return `${MANIFESTS}${padded(position)}`;
 }
 

@@ -11,9 +11,9 @@
  */
 
 /** Of the whole. */
-export const TENANT_SHARE = 0.5;
-export const RESERVED = 0.2;
-export const STRANGERS_SHARE = 0.125;
+const TENANT_SHARE = 0.5;
+const RESERVED = 0.2;
+const STRANGERS_SHARE = 0.125;
 /** Of a tenant's part: what one answer may hold, so that several of its requests fit beside each other. */
 const ANSWER_SHARE = 0.5;
 

@@ -15,7 +15,7 @@ export interface Section {
   readonly effects: Uint8Array;
 }
 
-export interface EntryHeader {
+interface EntryHeader {
   readonly shard: ShardName;
   /** Fencing token: grows with every change of owner, never falls along the journal. */
   readonly epoch: number;

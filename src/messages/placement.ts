@@ -26,18 +26,11 @@ export function shardOf(plane: Plane, partition: PartitionName, shardCount: numb
   return `${SHARD_PREFIX[plane]}${digest.readBigUInt64BE(0) % BigInt(shardCount)}` as ShardName;
 }
 
-const DATABASE_ID = /^db-[a-z2-7]{16}$/;
 const KV_PARTITION = /^kv:(db-[a-z2-7]{16}):(0|[1-9][0-9]{0,4})$/;
 
 /** `db-` and 80 random bits. */
 export function newDatabaseId(random: Random): DatabaseId {
   return newId('db-', random) as DatabaseId;
-}
-
-/** @throws INVALID */
-export function asDatabaseId(text: string): DatabaseId {
-  if (!DATABASE_ID.test(text)) throw new MillraceError('INVALID', `not the id of a database: ${text}`);
-  return text as DatabaseId;
 }
 
 /** `kv:<database id>:<index>`, the index from 0. */

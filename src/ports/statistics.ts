@@ -16,7 +16,7 @@ import type { Period, SeriesTimes } from '../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 import type { MaybeBehind } from './behind.js';
 
-export type { Period, SeriesTimes };
+export type { Period };
 
 /** Counting is a second or two behind by itself, and a busy machine adds some. */
 export const FRESH_MS = 5000;
@@ -69,9 +69,9 @@ export interface DatabaseSeries extends MaybeBehind {
 }
 
 export const MESSAGE_METRICS = ['created', 'active', 'retry', 'error', 'delivered', 'failed', 'cancelled'] as const;
-export type MessageMetric = (typeof MESSAGE_METRICS)[number];
+type MessageMetric = (typeof MESSAGE_METRICS)[number];
 export const WORKFLOW_METRICS = ['started', 'success', 'failed', 'canceled'] as const;
-export type WorkflowMetric = (typeof WORKFLOW_METRICS)[number];
+type WorkflowMetric = (typeof WORKFLOW_METRICS)[number];
 
 /** One UTC day of an account's queue. */
 export interface AccountDay {

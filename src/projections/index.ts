@@ -14,6 +14,4 @@ export { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-
 export { readinessOfModels, readinessOfSearch } from './readiness.js';
 export { type MovableFiles, RebuiltBeside } from './rebuilt-beside.js';
 export * from './search-index/index.js';
-export type { FollowerPorts } from './shard-follower.js';
-export type { SnapshotBodies } from './snapshot-restore.js';
 export * from './stats/index.js';

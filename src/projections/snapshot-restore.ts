@@ -19,7 +19,7 @@ import type { Checkpoint } from './checkpoint.js';
 import type { MessageLogStore } from './message-log/index.js';
 
 /** Bodies that lie beside a snapshot. */
-export interface SnapshotBodies {
+interface SnapshotBodies {
   /** @throws JOURNAL_DAMAGED when there is no such body */
   read(shard: ShardName, partition: ManifestPartition['name'], number: number, at: undefined): Promise<Uint8Array>;
 }

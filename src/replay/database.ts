@@ -19,7 +19,7 @@ export interface ReplayPorts extends AuditPorts {
 export type PartitionsByShard = ReadonlyMap<ShardName, readonly PartitionName[]>;
 
 /** Where a shard stood at the moment. */
-export interface ReplayedShard {
+interface ReplayedShard {
   readonly shard: ShardName;
   readonly head: ChainHead;
   /** Name of the snapshot that it began with; undefined: the journal's beginning. */

@@ -1,18 +1,15 @@
 /** The past of databases and queues, brought back; without the parts that a process is made of. */
-export { type AuditWorld, walk } from './audit-tasks.js';
+export { walk } from './audit-tasks.js';
 export { BACKUP_PLANES } from './backup-planes.js';
 export {
   countsOf,
   diffDatabase,
-  type PartitionsByShard,
-  type QueueCounts,
   type Replayed,
   type ReplayedPart,
-  type ReplayPorts,
   replayDatabase,
   replayQueue,
 } from './database.js';
 export { foldOfPartition, keyedKvFold } from './folds/index.js';
 export { type ReplayedPartition, ReplayGateway } from './gateway.js';
 export { KvKeyedFold } from './keyed-fold.js';
-export { type ReplayServer, type ReplayServerOptions, type ReplayServerPorts, serveReplay } from './server.js';
+export { type ReplayServer, serveReplay } from './server.js';

@@ -8,7 +8,7 @@ import type { ByteString } from '../../src/kernel/index.js';
 import { SERVER_DIFFERENCES } from './server-differences.js';
 import { STREAM_DIFFERENCES } from './stream-differences.js';
 
-export interface Exchange {
+interface Exchange {
   readonly spec: CommandSpec | undefined;
   readonly words: readonly ByteString[];
   /** Replies as RESP2 bytes. */

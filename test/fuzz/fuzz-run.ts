@@ -6,7 +6,7 @@ import { type SeededRandom, seededRandom } from '../support/seeded-random.js';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
 /** Of this run; the same at every run unless asked otherwise, so that the tier fails for changes alone. */
-export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? (SECONDS > 0 ? Date.now() % 1_000_000_000 : 1));
+const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? (SECONDS > 0 ? Date.now() % 1_000_000_000 : 1));
 
 /** A test has this long, beyond what it was given. */
 const TIMEOUT_MS = 60_000;

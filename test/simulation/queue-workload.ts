@@ -21,7 +21,7 @@ import type { SeededRandom } from './seeded-random.js';
 const PATIENCE_MS = 12_000;
 const AGAIN_MS = 300;
 /** So late that no run gets there. */
-export const FAR_SECONDS = 30 * 86_400;
+const FAR_SECONDS = 30 * 86_400;
 
 /** Chances of what a message asks for beside its destination. Each seed has its own. */
 export interface Habits {

@@ -6,9 +6,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** What it is → its text. */
-export type Secrets = ReadonlyMap<string, string>;
-
 /** Shorter ones are found by chance. */
 const MIN_CHARACTERS = 12;
 const BITS_OF_BASE64 = 6;

@@ -42,7 +42,7 @@ export interface CallOptions {
 }
 
 /** Makes backups as a test says. */
-export class SaidBackups implements Backups {
+class SaidBackups implements Backups {
   readonly started: { database: DatabaseId; backup: BackupId }[] = [];
   readonly restored: { database: DatabaseId; manifests: readonly string[] }[] = [];
   readonly deleted: string[] = [];

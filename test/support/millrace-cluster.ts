@@ -16,7 +16,7 @@ import { startNatsServer } from './nats-server.js';
  * Six heartbeats to a takeover, as by default, and a read lease below it; long enough that a process on a
  * machine with two busy cores is not taken for dead.
  */
-export const TEST_TIMES: Environment = {
+const TEST_TIMES: Environment = {
   MILLRACE_SESSION_HEARTBEAT_MS: '200',
   MILLRACE_LEASE_RENEWAL_MS: '300',
   MILLRACE_READ_LEASE_MS: '800',

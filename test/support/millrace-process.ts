@@ -30,7 +30,7 @@ const MAKE_RUN_HEAP_MB = '1024';
 
 export type Environment = Readonly<Record<string, string>>;
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

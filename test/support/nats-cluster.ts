@@ -15,7 +15,7 @@ import { freePort } from './free-port.js';
 const FORMING_TIMEOUT_MS = 30_000;
 const NODES = [1, 2, 3] as const;
 
-export interface NatsClusterNode {
+interface NatsClusterNode {
   readonly name: string;
   readonly url: string;
   /** Of the server that runs now, or ran last. */

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import { KvClient, type Outcome } from './kv-client.js';
 
 /** How long after its answer a command may still take effect. */
-export const FINAL_AFTER_MS = 1000;
+const FINAL_AFTER_MS = 1000;
 /** Between two tries of a read that was refused. */
 const READ_AGAIN_MS = 100;
 const VALUE = 'written';

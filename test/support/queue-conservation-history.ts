@@ -64,7 +64,7 @@ export interface FaultRecord {
   untilMs: number;
 }
 
-export interface DeadLetter {
+interface DeadLetter {
   readonly dlqId: string;
   readonly messageId: string;
 }

@@ -7,10 +7,10 @@ import type { PublishRecord } from './queue-conservation-history.js';
 import type { Behaviour, HostileSinks } from './queue-conservation-sinks.js';
 import type { SeededRandom } from './seeded-random.js';
 
-export const LINE = 'line-of-one';
-export const LINES = 'line-of-three';
-export const LANES = 'two-lanes';
-export const GATE = 'gate';
+const LINE = 'line-of-one';
+const LINES = 'line-of-three';
+const LANES = 'two-lanes';
+const GATE = 'gate';
 export const PARALLELISM = { [LINE]: 1, [LINES]: 3, [LANES]: 2 };
 export const RATES = { [GATE]: { rate: 6, periodMs: 2000 } };
 

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { CallRecord, CarriedOutcome } from './queue-conservation-history.js';
 import type { SeededRandom } from './seeded-random.js';
 
-export const BEHAVIOURS = ['ok', 'slow', 'flaky', 'hang', 'drip', 'lie', 'die', 'dead', 'gone', 'callback'] as const;
+const BEHAVIOURS = ['ok', 'slow', 'flaky', 'hang', 'drip', 'lie', 'die', 'dead', 'gone', 'callback'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 /** Whoever has no region. */

@@ -34,7 +34,7 @@ export const QUEUE_READ_ONLY_TOKEN = 'queue-read-only-token';
 /** Of the standard token; webhooks are called by this name. */
 export const QUEUE_USER = 'user-1';
 export const QUEUE_ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
-export const QUEUE_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
+const QUEUE_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
 
 /** An owner that answers as it is told; publishes that nobody prepared are accepted as they come. */
 export class ScriptedGateway implements QueueGateway {
@@ -85,7 +85,7 @@ function accepted(item: PublishItem): Published | readonly Published[] {
   ];
 }
 
-export class ScriptedMessageLog implements MessageLog {
+class ScriptedMessageLog implements MessageLog {
   readonly queries: LogQuery[] = [];
   readonly selectors: Parameters<MessageLog['dlq']>[1][] = [];
   readonly seen: number[] = [];
@@ -105,7 +105,7 @@ export class ScriptedMessageLog implements MessageLog {
   }
 }
 
-export class ScriptedRunLog implements RunLog {
+class ScriptedRunLog implements RunLog {
   readonly queries: RunQuery[] = [];
   readonly eventQueries: RunEventQuery[] = [];
   readonly seen: number[] = [];

@@ -51,7 +51,7 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => 
 /** An outcome, its entry, and the call that follows from it, each take a look at the loop of their own. */
 const SETTLE_ROUNDS = 4;
 
-export const QUEUE_ACTOR_LIMITS: ActorLimits = {
+const QUEUE_ACTOR_LIMITS: ActorLimits = {
   mailbox: { maxWorks: 1000, maxBytes: 10_000_000, quantum: 65_536 },
   turn: { maxCommands: 1000, maxEffectBytes: 256 * 1024, maxMs: 1000 },
   chunkBytes: 512 * 1024,

@@ -25,9 +25,9 @@ import type { MessageId } from '../../src/kernel/index.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
 
 export const NOW_MS = Date.UTC(2026, 0, 15, 12);
-export const URL_A = 'https://a.example/hook';
+const URL_A = 'https://a.example/hook';
 
-export const LIMITS: AccountLimits = {
+const LIMITS: AccountLimits = {
   maxMessageBytes: 1024 * 1024,
   maxMessagesPerDay: 0,
   maxMessagesPerDayHard: 0,

@@ -92,7 +92,7 @@ export class RespClient {
 }
 
 /** Where the reply that begins at `at` ends; -1 if it is not all there. */
-export function replyEnd(bytes: Buffer, at: number): number {
+function replyEnd(bytes: Buffer, at: number): number {
   const line = bytes.indexOf('\r\n', at);
   if (line < 0) return -1;
   const count = Number(bytes.toString('latin1', at + 1, line));

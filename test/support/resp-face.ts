@@ -167,7 +167,7 @@ export class RawClient {
 }
 
 /** Where the message that begins at `at` ends; -1 if it is not all there. RESP2 and RESP3. */
-export function messageEnd(text: string, at: number): number {
+function messageEnd(text: string, at: number): number {
   const line = text.indexOf('\r\n', at);
   if (line < 0) return -1;
   const count = Number(text.slice(at + 1, line));

@@ -68,7 +68,7 @@ export interface SearchRequestOptions {
 }
 
 /** Answers what it was told to, and remembers what it was asked. */
-export class ScriptedQueries implements SearchQueries {
+class ScriptedQueries implements SearchQueries {
   readonly asked: { index: DatabaseId; name: string; query: SearchQuery }[] = [];
   hits: readonly SearchHit[] = [];
   indexed = new Map<string, number>();
@@ -88,7 +88,7 @@ export class ScriptedQueries implements SearchQueries {
 }
 
 /** Engines in memory, with a way to come in between two commands. */
-export class InterruptibleGateway extends MemoryKvGateway {
+class InterruptibleGateway extends MemoryKvGateway {
   #interruption: { readonly name: string; readonly run: () => void } | undefined;
   #onWait: () => void = () => {};
 

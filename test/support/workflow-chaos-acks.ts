@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { QueueProcess, RawAnswer, RawOptions } from './queue-process.js';
 import type { SeededRandom } from './seeded-random.js';
 
-export type RunEnd = 'RUN_SUCCESS' | 'RUN_CANCELED' | 'RUN_FAILED';
+type RunEnd = 'RUN_SUCCESS' | 'RUN_CANCELED' | 'RUN_FAILED';
 
 /** What a run must be like, whatever happened to the server since. */
 export interface AckedRun {

@@ -31,7 +31,7 @@ export interface ExpectedRun {
   readonly calls: ReadonlyMap<string, number>;
 }
 
-export interface ExpectedChild {
+interface ExpectedChild {
   readonly run: ExpectedRun;
   /** Its parent may have failed before it was started. */
   readonly isOptional: boolean;

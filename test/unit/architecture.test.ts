@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { constructorParameters, functionLengths } from '../support/function-lengths.js';
 import { areaOf, circles, importsIn, importsOf, sources, textOf } from '../support/import-graph.js';
+import { unusedExports } from '../support/unused-exports.js';
 
 /** Folder → the folders of ours that it may import. `kernel` and itself are always allowed. */
 const ALLOWED: Record<string, readonly string[]> = {
@@ -122,6 +123,11 @@ describe('architecture', () => {
     expect([...long, ...wide]).to.deep.equal([]);
   });
 
+  it('exports nothing that nobody imports', () => {
+    const users = [...files, ...sources('test'), ...sources('bench')];
+    expect(unusedExports(new Map(users.map((file) => [file, textOf(file)])), files)).to.deep.equal([]);
+  });
+
   it('waits by `pause` and `breathe`, without promises made by hand around timers', () => {
     const handMade = files.filter((file) => file !== 'ports/timers.ts' && HAND_MADE_WAIT.test(textOf(file)));
     expect(handMade).to.deep.equal([]);
@@ -162,6 +168,18 @@ describe('the finder of long functions', () => {
 
   it('counts the parameters of constructors, whatever is in their brackets', () => {
     expect(constructorParameters(text)).to.deep.equal([2]);
+  });
+});
+
+describe('the finder of exports that nobody imports', () => {
+  it('finds what stands in no other file, and what a face passes on to nobody outside', () => {
+    const texts = new Map([
+      ['a/index.ts', "export { inner, Outer } from './one.js';"],
+      ['a/one.ts', 'export const inner = 1;\nexport class Outer {}\nexport async function alone() {}'],
+      ['a/two.ts', "import { inner } from './one.js';"],
+      ['b.ts', "import { Outer } from './a/index.js';"],
+    ]);
+    expect(unusedExports(texts, [...texts.keys()])).to.deep.equal(['a/index.ts inner', 'a/one.ts alone']);
   });
 });
 

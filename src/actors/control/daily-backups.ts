@@ -106,6 +106,6 @@ export class DailyBackups {
 }
 
 /** DB1. */
-export function dailyBackupId(database: DatabaseId, day: number, failures: number): BackupId {
+function dailyBackupId(database: DatabaseId, day: number, failures: number): BackupId {
   return backupIdFrom(createHash('sha256').update(`${database} ${day} ${failures}`).digest());
 }

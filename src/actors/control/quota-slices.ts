@@ -27,7 +27,7 @@ const MAX_SLICE = 10_000;
 /** QS2. */
 const REFUSAL_MS = 1000;
 /** QS4. Well below the silence after which the control actor ends a session's leases (control-duties.ts). */
-export const LONG_SILENCE_MS = 10_000;
+const LONG_SILENCE_MS = 10_000;
 
 interface Held {
   readonly database: DatabaseId;

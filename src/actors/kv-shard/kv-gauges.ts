@@ -35,7 +35,7 @@ export interface KvGaugesOptions {
   readonly tellEveryMs: number;
 }
 
-export const DEFAULT_KV_GAUGES: KvGaugesOptions = { lookEveryMs: 1000, tellEveryMs: 10_000 };
+const DEFAULT_KV_GAUGES: KvGaugesOptions = { lookEveryMs: 1000, tellEveryMs: 10_000 };
 
 /** Well under a millisecond, when all of them have something to tell. */
 const STEP_PARTITIONS = 200;

@@ -6,7 +6,7 @@ import type { MailboxLimits } from './mailbox.js';
 import type { RecoverFn } from './recovery.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 
-export interface TurnLimits {
+interface TurnLimits {
   readonly maxCommands: number;
   readonly maxEffectBytes: number;
   /** Synchronous work of one drain, milliseconds. */

@@ -1,16 +1,16 @@
-export type { Activation, ActorLimits, ActorPorts, ActorState, TurnLimits } from './activation.js';
+export type { Activation, ActorLimits } from './activation.js';
 export { Breathing } from './breathing.js';
 export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
-export { type ClockChange, GuardedClock, type GuardedClockLimits } from './guarded-clock.js';
-export { HeldMemory, type HeldMemoryParts, RESERVED } from './held-memory.js';
+export { GuardedClock, type GuardedClockLimits } from './guarded-clock.js';
+export { HeldMemory, RESERVED } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
-export { Mailbox, type MailboxLimits } from './mailbox.js';
+export { Mailbox } from './mailbox.js';
 export { Membership } from './membership.js';
 export { type OwnedPlane, OwnedShards, type PlaneParts } from './owned-shards.js';
 export { rendezvousOwner } from './placement.js';
-export type { RecoverFn, Recovery } from './recovery.js';
+export type { RecoverFn } from './recovery.js';
 export {
   type AnswerMemoryLimits,
   DEFAULT_ANSWER_MEMORY,

@@ -15,7 +15,7 @@ const WINDOW_MS = 5000;
 const MAX_TOLD = 64;
 
 /** Our time minus theirs is between the two, milliseconds. */
-export interface Skew {
+interface Skew {
   readonly lowMs: number;
   readonly highMs: number;
 }

@@ -3,7 +3,7 @@ import type { ChainHead, ChainLink } from '../../journal/index.js';
 import type { PartitionName, ShardName } from '../../kernel/index.js';
 import type { RecoveryStep } from './work.js';
 
-export interface Recovery {
+interface Recovery {
   /** A manifest step first (possibly without one), then every entry after it, the claim last; checked link by link. */
   readonly steps: AsyncIterable<RecoveryStep>;
   /** Each partition's last section, once `steps` has ended. */

@@ -9,7 +9,7 @@ import { isIP } from 'node:net';
 import { readUrl } from '../../kernel/index.js';
 import type { AddressRules } from './address-rules.js';
 
-export interface CallTarget {
+interface CallTarget {
   /** Scheme, host and port: what connections are shared by. */
   readonly origin: string;
   /** Path and query, as the request line has them. */

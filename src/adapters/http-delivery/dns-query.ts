@@ -48,7 +48,7 @@ const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
 
 /** Every server that was asked refused, failed or broke off. */
-export class NoServerAnswers extends Error {
+class NoServerAnswers extends Error {
   readonly code = 'EAI_AGAIN';
 }
 

@@ -14,8 +14,8 @@ export interface SignerOptions {
   readonly random: Random;
 }
 
-export const CLOCK_SLACK_SECONDS = 15;
-export const SIGNATURE_LIFE_SECONDS = 300;
+const CLOCK_SLACK_SECONDS = 15;
+const SIGNATURE_LIFE_SECONDS = 300;
 /** Keys whose signers are kept; a key more pushes the oldest out. */
 const MAX_SIGNERS = 1000;
 const TOKEN_ID_BYTES = 18;

@@ -4,7 +4,7 @@ import type { OutgoingCall } from '../../ports/index.js';
 type HeaderList = OutgoingCall['headers'];
 
 /** What is beyond is left out; their bytes are bounded where they are read. */
-export const MAX_RESPONSE_HEADERS = 256;
+const MAX_RESPONSE_HEADERS = 256;
 /** Names seen before, so that each is spelled once. */
 const MAX_KNOWN_NAMES = 1000;
 const MAX_KNOWN_NAME_BYTES = 64;

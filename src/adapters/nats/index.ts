@@ -1,7 +1,6 @@
 /** The world of NATS: connections, the four ports that stand on them, and the layout of an installation. */
 export {
   type ClusterLayout,
-  type InitOptions,
   initCluster,
   readLayout,
 } from './cluster-layout.js';
@@ -21,9 +20,9 @@ export {
   refuseUnfinishedRestore,
   refuseUsedDirectory,
 } from './restore-mark.js';
-export { askServers, checkReplication, type ServerFacts } from './server-facts.js';
+export { askServers, checkReplication } from './server-facts.js';
 export { streamSizes } from './stream-sizes.js';
-export { CONTROL_SHARD, METER_SHARD, type ShardCounts, shardNames } from './streams.js';
+export { CONTROL_SHARD, METER_SHARD, shardNames } from './streams.js';
 export { Names } from './subjects.js';
-export { type Difference, type Verification, verifyCluster } from './verify-cluster.js';
+export { type Verification, verifyCluster } from './verify-cluster.js';
 export { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';

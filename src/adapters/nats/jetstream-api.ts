@@ -11,7 +11,6 @@ import { jetStreamApiSubject } from './subjects.js';
 export const JETSTREAM_ERRORS = {
   streamNotFound: 10059,
   streamNameInUse: 10058,
-  messageNotFound: 10037,
   insufficientResources: 10023,
   noSuitablePeers: 10005,
   temporarilyUnavailable: 10008,

@@ -15,7 +15,7 @@ import {
 } from './streams.js';
 import { Names } from './subjects.js';
 
-export interface Difference {
+interface Difference {
   readonly kind: 'no-layout' | 'layout-incomplete' | 'stream-missing' | 'stream-altered' | 'stream-recreated';
   /** Name of the stream on the server; empty where it is about the layout. */
   readonly stream: string;

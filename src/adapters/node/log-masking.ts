@@ -93,7 +93,7 @@ function renderError(error: Error, withStacks: boolean, depth: number): Rendered
  * Masks first and cuts then: a cut before the `@` would leave a password that no longer looks like one.
  * @param isLocation the whole text is a path or an URL
  */
-export function maskText(text: string, isLocation: boolean): string {
+function maskText(text: string, isLocation: boolean): string {
   // Every repetition below is bounded, so that a hostile text costs a few milliseconds at most.
   const masked = text
     .slice(0, MAX_SEARCHED_CHARACTERS)

@@ -62,7 +62,7 @@ async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
   return made;
 }
 
-export class KeyFileSealing implements Sealing {
+class KeyFileSealing implements Sealing {
   readonly #key: Buffer;
   readonly #keyId: string;
 

@@ -9,7 +9,7 @@ import { type ErrorCode, MillraceError } from '../../kernel/index.js';
 import type { Log, LogFields } from '../../ports/index.js';
 
 /** What comes back from the thread: an outcome is the last of it. */
-export type JobMessage<Result> = JobOutcome<Result> | LogMessage;
+type JobMessage<Result> = JobOutcome<Result> | LogMessage;
 
 export type JobOutcome<Result> =
   | { readonly kind: 'done'; readonly result: Result }

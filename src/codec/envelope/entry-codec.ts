@@ -14,7 +14,7 @@ import { Decoder, Encoder } from '@msgpack/msgpack';
 import { type CommandId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
 import type { Entry, EntryBody, JournalMessage, Section } from '../../messages/index.js';
 
-export const ENTRY_VERSION = 1;
+const ENTRY_VERSION = 1;
 
 export const HASH_BYTES = 32;
 export const WRITER_BYTES = 16;

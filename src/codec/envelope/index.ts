@@ -1,8 +1,7 @@
 export { type BodyIndex, decodeBodyIndex, encodeBodyIndex } from './body-index-codec.js';
-export { type EncodedEntry, EntryAssembler, encodeForJournal, type ReadEntry } from './chunking.js';
+export { EntryAssembler, encodeForJournal, type ReadEntry } from './chunking.js';
 export {
   decodeMessage,
-  ENTRY_VERSION,
   encodeEntry,
   Fields,
   HASH_BYTES,
@@ -12,4 +11,4 @@ export {
   WRITER_BYTES,
 } from './entry-codec.js';
 export { type BatchEntry, encodeInSteps, hashSectionInSteps } from './large-entries.js';
-export { decodeManifest, encodeManifest, MANIFEST_VERSION } from './manifest-codec.js';
+export { decodeManifest, encodeManifest } from './manifest-codec.js';

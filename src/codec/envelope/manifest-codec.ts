@@ -16,7 +16,7 @@ import type { CommandId, PartitionName, ShardName } from '../../kernel/index.js'
 import type { BodySegmentRef, Manifest, ManifestHead, ManifestPartition, SegmentRef } from '../../messages/index.js';
 import { Fields, HASH_BYTES, sha256 } from './entry-codec.js';
 
-export const MANIFEST_VERSION = 1;
+const MANIFEST_VERSION = 1;
 
 const WHAT = 'a manifest';
 const encoder = new Encoder();

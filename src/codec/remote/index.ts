@@ -7,7 +7,6 @@ export {
   encodeFailure,
   encodeRemoteCommand,
   type OwnerInstant,
-  type RemoteAnswer,
   type RemoteAsk,
   type RemoteCommand,
 } from './remote-command.js';

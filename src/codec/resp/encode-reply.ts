@@ -18,7 +18,7 @@ import {
   SimpleString,
   VerbatimReply,
 } from '../../domain/kv/index.js';
-import { type ByteString, bufferOfBytes } from '../../kernel/index.js';
+import type { ByteString } from '../../kernel/index.js';
 
 export type RespVersion = 2 | 3;
 
@@ -39,10 +39,6 @@ export function encodeReply(given: Reply): ByteString {
   let text = `*${reply.length}\r\n`;
   for (const item of reply) text += encodeReply(item);
   return text;
-}
-
-export function encodeReplyBuffer(reply: Reply): Buffer {
-  return bufferOfBytes(encodeReply(reply));
 }
 
 /** RESP3: nothing is flattened. */

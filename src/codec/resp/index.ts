@@ -7,7 +7,6 @@ export {
   encodeReply,
   encodeReply3,
   encodeReplyAs,
-  encodeReplyBuffer,
   isSmallReply,
   type RespVersion,
 } from './encode-reply.js';

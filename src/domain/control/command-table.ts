@@ -56,7 +56,7 @@ import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-user
 type ControlTable = { readonly [Type in ControlCommand['type']]: ControlRow<ControlCommandOf<Type>> };
 
 /** What a command without lists costs a mailbox; and what each row of a list does, and each name in one. */
-export const CONTROL_COMMAND_BYTES = 1024;
+const CONTROL_COMMAND_BYTES = 1024;
 const ROW_BYTES = 128;
 const NAME_BYTES = 64;
 

@@ -5,9 +5,8 @@ export { bytesOfControl, CONTROL_COMMANDS, rowOfControl } from './command-table.
 export type * from './commands.js';
 export { controlCommands, controlReplies } from './commands.js';
 export * from './database-plans.js';
-export { type DecisionContext, decide } from './decide.js';
+export { decide } from './decide.js';
 export { DEFAULT_KEY_NAME, defaultKeyOf } from './decide-management-keys.js';
-export { type Decision, decided, rejected } from './decision.js';
 export { CONTROL_EVENTS, rowOfControlEvent } from './event-table.js';
 export { type ControlEvent, controlEvents } from './events.js';
 export { evolve } from './evolve.js';
@@ -16,17 +15,13 @@ export * from './management.js';
 export type * from './management-commands.js';
 export { isEmail, isIpv4Block } from './names.js';
 export { isPersons, personOf, queueOwnerOf, roleIn } from './people.js';
-export { QuotaDay, type QuotaShare } from './quota.js';
 export * from './quota-subjects.js';
 export { rebuildingEvents } from './rebuild.js';
 export type * from './records.js';
 export { ACCOUNT_SECRETS, NO_USAGE, utcDayOf } from './records.js';
 export type * from './sealed-secret.js';
-export type { SearchTokenOwner } from './search-indexes.js';
-export { DEFAULT_SEARCH_LIMITS, refusedSearchLimit, SEARCH_LIMIT_NAMES } from './search-limits.js';
+export { DEFAULT_SEARCH_LIMITS } from './search-limits.js';
 export {
   ControlState,
   type ControlStateOptions,
-  type QueueTokenOwner,
-  type TokenOwner,
 } from './state.js';

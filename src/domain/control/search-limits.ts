@@ -49,7 +49,7 @@ const HIGHEST: Partial<SearchLimits> = {
   maxWritesPerRequest: 1000,
 };
 
-export const SEARCH_LIMIT_NAMES = Object.keys(PAY_AS_YOU_GO) as readonly (keyof SearchLimits)[];
+const SEARCH_LIMIT_NAMES = Object.keys(PAY_AS_YOU_GO) as readonly (keyof SearchLimits)[];
 
 /** Why the limits cannot be, or undefined when they can. */
 export function refusedSearchLimit(limits: SearchLimits): string | undefined {

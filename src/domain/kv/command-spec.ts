@@ -211,7 +211,7 @@ export interface CommandContext {
 }
 
 /** What recorded effects can be applied to. */
-export interface ReplayTarget {
+interface ReplayTarget {
   readonly keyspace: Keyspace;
   /** @throws DEFECT when the effect does not apply */
   replay(words: readonly ByteString[]): void;

@@ -50,7 +50,7 @@ export interface Caller {
   readonly permissions?: Permissions | undefined;
 }
 
-export const REST_CALLER: Caller = {};
+const REST_CALLER: Caller = {};
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 

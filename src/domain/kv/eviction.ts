@@ -20,7 +20,7 @@ export interface EvictionRules {
 }
 
 /** What a database costs with nothing in it: its tables, counters and buffers. A bound below it lets nothing in. */
-export const EMPTY_DATABASE_BYTES = 16 * 1024;
+const EMPTY_DATABASE_BYTES = 16 * 1024;
 
 /** What the bound is compared with: names, values, and what keys and the database cost beside them. */
 export function usedBytes(keyspace: Keyspace): number {

@@ -21,7 +21,7 @@ import { type ScanStep, SegmentedMap } from './segmented-map.js';
 import type { BitString } from './types/bit-string.js';
 import { type KeyImage, UndoLog } from './undo-log.js';
 
-export type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
+type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
 
 /** A collection that has parts which fall due by themselves: fields of a hash. */
 export interface Perishing {

@@ -7,7 +7,7 @@ import { readNotificationFlags } from './notifications.js';
 import { parseInt64 } from './numbers.js';
 
 /** The value in the form it is kept and shown in, or why it cannot be: the end of Redis's sentence. */
-export type CheckedValue = { readonly value: ByteString } | { readonly problem: string };
+type CheckedValue = { readonly value: ByteString } | { readonly problem: string };
 
 /** Entries of ACL LOG, and as many as there may be: some 14 MB of the longest. */
 export const DEFAULT_ACL_LOG = 128;
@@ -78,7 +78,7 @@ const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 const entries = integer(0, MAX_COUNT);
 const bytes = memory(0, MAX_COUNT);
 
-export const EVICTION_POLICIES = [
+const EVICTION_POLICIES = [
   'volatile-lru',
   'volatile-lfu',
   'volatile-random',
@@ -89,7 +89,7 @@ export const EVICTION_POLICIES = [
   'noeviction',
 ] as const;
 
-export const PARAMETERS: readonly Parameter[] = [
+const PARAMETERS: readonly Parameter[] = [
   { name: 'notify-keyspace-events', standard: '', check: notifications },
   { name: 'hash-max-listpack-entries', standard: '128', check: entries, alias: 'hash-max-ziplist-entries' },
   { name: 'hash-max-listpack-value', standard: '64', check: bytes, alias: 'hash-max-ziplist-value' },

@@ -11,9 +11,9 @@ import type { ByteString } from '../../kernel/index.js';
 import type { Collection, Value } from './keyspace.js';
 
 /** Changes and keys of one run: taken back in about a tenth of a second, a state of millions is built again in several. */
-export const MAX_UNDO_STEPS = 250_000;
+const MAX_UNDO_STEPS = 250_000;
 /** Held for changes within collections. What keys held before was there already, and counted. */
-export const MAX_UNDO_BYTES = 64 * 1024 * 1024;
+const MAX_UNDO_BYTES = 64 * 1024 * 1024;
 
 /** Up to so many keys are gone through one by one; a set is made for more. Most runs change fewer. */
 const FEW_KEYS = 8;

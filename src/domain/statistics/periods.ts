@@ -28,10 +28,6 @@ const STEPS: Readonly<Record<Period, readonly [count: number, stepMinutes: numbe
   '30d': [240, 180],
 };
 
-export function isPeriod(text: string): text is Period {
-  return (PERIODS as readonly string[]).includes(text);
-}
-
 export function seriesTimes(period: Period, nowMs: number): SeriesTimes {
   const [count, stepMinutes] = STEPS[period];
   const stepMs = stepMinutes * MINUTE_MS;

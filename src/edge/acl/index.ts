@@ -1,2 +1,1 @@
-export { type AclClient, AclCommands, type AclCommandsPorts } from './acl-commands.js';
-export { type AclDenial, AclLog } from './acl-log.js';
+export { AclCommands } from './acl-commands.js';

@@ -39,7 +39,7 @@ export interface Described {
   readonly answer: AnswerShape;
 }
 
-export interface Input<Body, Query> {
+interface Input<Body, Query> {
   readonly path: PathParts;
   readonly body: Body;
   readonly query: Query;

@@ -1,7 +1,7 @@
 /** How an answer of a read model says that it is behind what was asked for: docs/operations/read-models.md. */
 import type { Behind, MaybeBehind } from '../../ports/index.js';
 
-export const STALE_HEADER = 'Millrace-Stale';
+const STALE_HEADER = 'Millrace-Stale';
 
 /** `positions=12, seconds=3`; without seconds where nobody knows. No header for an answer that has everything. */
 export function staleHeader({ behind }: MaybeBehind): Readonly<Record<string, string>> {

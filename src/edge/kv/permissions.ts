@@ -10,7 +10,7 @@ import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 
 /** Undefined: everything. */
-export function permissionsFor(grant: KvGrant): Permissions | undefined {
+function permissionsFor(grant: KvGrant): Permissions | undefined {
   return grant.permissions ?? (grant.role === 'read-only' ? readOnlyPermissions() : undefined);
 }
 

@@ -9,7 +9,7 @@
 import type { ByteString } from '../../kernel/index.js';
 
 /** First path segments that are not commands. */
-export type Route = 'command' | 'whole-command' | 'pipeline' | 'multi-exec' | 'monitor' | 'subscribe' | 'psubscribe';
+type Route = 'command' | 'whole-command' | 'pipeline' | 'multi-exec' | 'monitor' | 'subscribe' | 'psubscribe';
 
 export interface RequestTarget {
   readonly route: Route;

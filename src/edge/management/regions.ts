@@ -1,5 +1,5 @@
 /** Regions that databases may name. They are kept and shown; where the data is, is where this server runs. */
-export const AWS_REGIONS = [
+const AWS_REGIONS = [
   'us-east-1',
   'us-east-2',
   'us-west-1',
@@ -15,7 +15,7 @@ export const AWS_REGIONS = [
   'ap-southeast-2',
   'af-south-1',
 ] as const;
-export const GCP_REGIONS = ['us-central1', 'us-east4', 'europe-west1', 'asia-northeast1'] as const;
+const GCP_REGIONS = ['us-central1', 'us-east4', 'europe-west1', 'asia-northeast1'] as const;
 export const PLATFORMS = ['aws', 'gcp'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 

@@ -1,6 +1,6 @@
 /** The text format that scrapers read: families of samples, a line each. */
 
-export type MetricType = 'counter' | 'gauge';
+type MetricType = 'counter' | 'gauge';
 
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { ClientLink, RespClient } from './resp-client.js';
 
 type Holder = Pick<RespClient, 'grant'> & { readonly link: Pick<ClientLink, 'unreadBytes' | 'cut'> };
 
-export const NO_ROOM_FOR_OUTPUT = 'no-room-for-output';
+const NO_ROOM_FOR_OUTPUT = 'no-room-for-output';
 
 export class SlowReaders {
   readonly #holders = new Set<Holder>();

@@ -1,5 +1,3 @@
-export { removeSearchData } from './document-store.js';
-export type { SearchFaceLimits } from './face-limits.js';
 export { pendingDocuments } from './pending-documents.js';
 export type { SearchHandlerParts, SearchMonth } from './search-face.js';
 export { createSearchHandler } from './search-handler.js';

@@ -3,7 +3,7 @@ import type { AccountId, PartitionName } from '../../kernel/index.js';
 import type { PartitionFold } from '../partition-fold.js';
 
 /** Logs beside the journals are written anew by a restore, from position 1. */
-export interface OldLogs {
+interface OldLogs {
   /** Position of the first record of the meter's log that the backup has. */
   readonly meterFrom: number;
 }

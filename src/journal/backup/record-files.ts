@@ -17,7 +17,7 @@ export interface RecordPlace {
 }
 
 /** Large enough that an installation has some hundreds of files, small enough to be sent anywhere as one. */
-export const FILE_BYTES = 256 * 1024 * 1024;
+const FILE_BYTES = 256 * 1024 * 1024;
 const HEAD_BYTES = 8;
 /** Names are objects of ours, or positions. */
 const MAX_NAME_BYTES = 1024;

@@ -17,7 +17,7 @@ export const FACETS = [
   'flowControlKey',
   'callerIp',
 ] as const;
-export type FacetName = (typeof FACETS)[number];
+type FacetName = (typeof FACETS)[number];
 
 /** For each facet, in the order of `FACETS`, its values: none, one, or of labels several. */
 export type Profile = readonly (readonly string[])[];

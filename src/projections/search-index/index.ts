@@ -1,7 +1,6 @@
 export { NamedIndex } from './named-index.js';
 export { MAX_WAITING_QUERIES } from './query-turns.js';
 export { rank } from './ranking.js';
-export { RERANKED_CANDIDATES } from './reranking.js';
 export { SearchDatabase } from './search-database.js';
 export { SearchIndexes, type SearchIndexesOptions, type SearchStatus } from './search-indexes.js';
 export { SEARCH_THREAD, type SearchWord, watchSearch } from './search-thread.js';

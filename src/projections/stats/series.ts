@@ -63,7 +63,7 @@ export class Steps {
 }
 
 /** The upper bound of the class that the slowest but one in a hundred is in; the last bound stands for what is beyond. */
-export function percentile99(classes: readonly number[], count: number): number {
+function percentile99(classes: readonly number[], count: number): number {
   if (count === 0) return 0;
   const rank = Math.ceil(count * 0.99);
   let seen = 0;

@@ -19,7 +19,7 @@ import { ManualTime } from '../../support/memory/index.js';
 import { PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
 import { ReadStream } from './read-stream.js';
 
-export class SaidAudit implements JournalAudit {
+class SaidAudit implements JournalAudit {
   readonly asked: AuditTask[] = [];
   /** Walks that were begun and have not ended. */
   underWay = 0;
@@ -54,7 +54,7 @@ export class SaidAudit implements JournalAudit {
 }
 
 /** Events in the order in which they were added, whose times never fall. */
-export class SaidMessageLog implements MessageLog {
+class SaidMessageLog implements MessageLog {
   readonly #events: { account: AccountId; event: LogEvent }[] = [];
   failure: Error | undefined;
 

@@ -1,6 +1,5 @@
 /** The data plane of search indexes over HTTP: indexes as a whole, and queries. */
 import { expect } from 'chai';
-import { removeSearchData } from '../../../src/edge/search/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { SEARCH_INDEX, SEARCH_INDEX_NAME, SearchFaceHarness } from '../../support/search-face.js';
 
@@ -285,12 +284,5 @@ describe('search data plane: indexes', () => {
       expect([busy.status, busy.headers['retry-after']]).to.deep.equal([503, '1']);
       expect(busy.body.error).to.equal('the search index is not available right now, nothing was done');
     });
-  });
-
-  it('forgets everything of a search database that was deleted', async () => {
-    await face.fill('films', 3);
-    await removeSearchData(face.gateway, SEARCH_INDEX);
-    expect(await face.result('list-namespaces')).to.deep.equal([]);
-    expect(face.gateway.engineOf(`kv:${SEARCH_INDEX}:0`).keyspace.size).to.equal(0);
   });
 });

@@ -10,16 +10,7 @@ import {
   type TeamRole,
 } from '../../../src/domain/control/index.js';
 import type { AccountId, ApiKeyId, BackupId } from '../../../src/kernel/index.js';
-import {
-  ACCOUNT,
-  ACCOUNT_SECRETS_OF,
-  accountCreated,
-  databaseCreated,
-  db,
-  INSTALLED,
-  NOW_MS,
-  secret,
-} from './given.js';
+import { ACCOUNT, ACCOUNT_SECRETS_OF, databaseCreated, db, INSTALLED, NOW_MS, secret } from './given.js';
 
 export const ANNA = 'a@b.example';
 export const BERT = 'bert@b.example';
@@ -166,5 +157,3 @@ export const NOTE: AuditNote = {
   ip: '192.0.2.7',
   reason: '',
 };
-
-export { accountCreated };

@@ -35,7 +35,7 @@ export const CROWD: Attack = {
   },
 };
 
-export const UNREAD_NEWS: Attack = {
+const UNREAD_NEWS: Attack = {
   title: 'of 2,000 subscribers that do not read what somebody publishes',
   run: async (attacker) => {
     for (let i = 0; i < SUBSCRIBERS; i += 1) {

@@ -92,7 +92,7 @@ export const ENDLESS_VALUES: Attack = {
   },
 };
 
-export const STRANGERS_BODIES: Attack = {
+const STRANGERS_BODIES: Attack = {
   title: 'of bodies of 64 MiB from somebody without credentials',
   run: async (attacker) => {
     const piece = Buffer.alloc(MIB, 'x');

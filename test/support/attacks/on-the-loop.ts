@@ -91,12 +91,12 @@ export const ENDLESS_SCRIPTS: Attack = {
   run: (attacker) => endedScripts(attacker, [ENDLESS, ENDLESS]),
 };
 
-export const GROWING_SCRIPTS: Attack = {
+const GROWING_SCRIPTS: Attack = {
   title: 'of scripts that grow',
   run: (attacker) => endedScripts(attacker, [GROWING]),
 };
 
-export const HELD_SCRIPTS: Attack = {
+const HELD_SCRIPTS: Attack = {
   title: 'of scripts that never end, and that grow, where they cannot be interrupted',
   run: (attacker) =>
     endedScripts(

@@ -27,7 +27,7 @@ const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };
 /** Small segments, so that a state has several. */
 const LIMITS = { stepBytes: 1000, segmentBytes: 100, retention: KEEP_NOTHING };
 
-export const MAKER = { madeBy: '0.0.0-test', keyId: 'abcdef012345' };
+const MAKER = { madeBy: '0.0.0-test', keyId: 'abcdef012345' };
 
 /** Queues are states that refer to bodies; everything else is as in a process. */
 export const BODY_PLANES: BackupPlanes = {

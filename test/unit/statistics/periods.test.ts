@@ -6,7 +6,6 @@ import {
   daysInMonthOf,
   daysOfMonth,
   firstDayOfMonth,
-  isPeriod,
   lastFiveDays,
   momentText,
   PERIODS,
@@ -57,10 +56,6 @@ describe('statistics: periods', () => {
   it('of a day cover exactly that day in its last step', () => {
     const nowMs = Date.UTC(2026, 1, 3, 23, 59);
     expect(seriesTimes('1d', nowMs).firstAtMs).to.equal(Date.UTC(2026, 1, 3));
-  });
-
-  it('are known by name alone', () => {
-    expect(['1h', '30d', '2h', '', '1H'].map(isPeriod)).to.deep.equal([true, true, false, false, false]);
   });
 });
 

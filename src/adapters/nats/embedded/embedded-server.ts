@@ -47,7 +47,7 @@ export interface EmbeddedServerOptions {
   readonly limits?: Partial<EmbeddedLimits>;
 }
 
-export interface EmbeddedLimits {
+interface EmbeddedLimits {
   /** Until the store is read; a large one takes a while. */
   readonly startTimeoutMs: number;
   /** Between asking the server to end and ending it. */
@@ -60,7 +60,7 @@ export interface EmbeddedLimits {
   readonly longestBackoffMs: number;
 }
 
-export const EMBEDDED_LIMITS: EmbeddedLimits = {
+const EMBEDDED_LIMITS: EmbeddedLimits = {
   startTimeoutMs: 120_000,
   stopTimeoutMs: 4000,
   restarts: 5,

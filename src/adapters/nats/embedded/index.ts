@@ -1,11 +1,8 @@
 /** The embedded nats-server: finding the binary, locking the data directory, running it. */
 export { type DataLock, lockDataDir } from './data-lock.js';
 export {
-  EMBEDDED_LIMITS,
-  type EmbeddedLimits,
   type EmbeddedServer,
   type EmbeddedServerOptions,
   startEmbeddedServer,
 } from './embedded-server.js';
 export { type FindServerOptions, type FoundServer, findNatsServer } from './find-server.js';
-export type { Credentials } from './server-config.js';

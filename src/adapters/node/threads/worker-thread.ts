@@ -36,7 +36,7 @@ export function enterThread<Data>(name: string, niceness: number): Thread<Data> 
 }
 
 /** What can be cloned to another thread, whatever it was. */
-export function plainFields(fields: LogFields): LogFields {
+function plainFields(fields: LogFields): LogFields {
   return JSON.parse(JSON.stringify(fields)) as LogFields;
 }
 

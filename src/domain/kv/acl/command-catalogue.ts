@@ -9,7 +9,7 @@ import { categoriesOf, ruleNameOf } from './categories.js';
 /** Commands of Redis that have no row here. Rules that name them are as good as any, since many a rule set does. */
 const WITHOUT_ROWS: ReadonlySet<string> = new Set(['hotkeys', 'pfdebug', 'pfselftest', 'restore-asking', 'trimslots']);
 
-export interface CommandName {
+interface CommandName {
   /** As Redis writes it in rules: lower case, `container|subcommand`. */
   readonly rule: string;
   /** The rows it stands for, its subcommands' among them. */

@@ -1,4 +1,4 @@
-export { AclUser, joinSelectors, type PasswordHash } from './acl-user.js';
+export { AclUser, joinSelectors } from './acl-user.js';
 export { CATEGORIES, categoriesOf, ruleNameOf } from './categories.js';
 export { commandCatalogue } from './command-catalogue.js';
 export { READ, WRITE, wantedKeysOf } from './needs.js';

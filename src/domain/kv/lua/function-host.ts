@@ -27,7 +27,7 @@ export function functionHost(libraries: Libraries): FunctionHost {
   return host;
 }
 
-export class FunctionHost {
+class FunctionHost {
   readonly #loaded = new Map<ByteString, LoadedLibrary>();
   /** By their names in lower case: whoever calls one may write it in any. */
   readonly #functions = new Map<ByteString, RegisteredFunction>();

@@ -64,7 +64,6 @@ export interface LuaApi {
   lua_tonumber(state: State, index: number): number;
   lua_toboolean(state: State, index: number): number;
   lua_tolstring(state: State, index: number, lengthAt: number): number;
-  lua_objlen(state: State, index: number): number;
   lua_tocfunction(state: State, index: number): number;
   lua_topointer(state: State, index: number): number;
   lua_touserdata(state: State, index: number): number;
@@ -94,7 +93,6 @@ export interface LuaApi {
   lua_resume(state: State, args: number): number;
   lua_yield(state: State, results: number): number;
   lua_xmove(from: State, to: State, count: number): void;
-  lua_gc(state: State, what: number, data: number): number;
   lua_sethook(state: State, functionIndex: number, mask: number, count: number): number;
   lua_getstack(state: State, level: number, debugAt: number): number;
   lua_getinfo(state: State, what: number, debugAt: number): number;
@@ -103,7 +101,6 @@ export interface LuaApi {
   luaL_loadbuffer(state: State, source: number, bytes: number, name: number): number;
   luaL_where(state: State, level: number): void;
   luaL_argerror(state: State, argument: number, message: number): number;
-  luaL_typerror(state: State, argument: number, typeName: number): number;
   luaL_checklstring(state: State, argument: number, lengthAt: number): number;
   luaL_checknumber(state: State, argument: number): number;
   luaL_optnumber(state: State, argument: number, fallback: number): number;

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 
 /** A command is cut before it grows beyond this, unless one entry alone is larger. */
-export const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** Words are counted by their header too: `$5\r\n…\r\n`. */
 const WORD_OVERHEAD_BYTES = 8;
 /** Short words are many; a command of this many is applied in about 2 ms. */

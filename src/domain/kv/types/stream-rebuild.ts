@@ -59,7 +59,7 @@ export function* factsOfStream(stream: Stream): IterableIterator<ByteString> {
   }
 }
 
-export function addCommand(key: ByteString, id: StreamId, { names, values }: StreamEntry): ByteString[] {
+function addCommand(key: ByteString, id: StreamId, { names, values }: StreamEntry): ByteString[] {
   const words = ['XADD', key, formatId(id)];
   for (let i = 0; i < names.length; i += 1) words.push(names[i] as ByteString, values[i] as ByteString);
   return words;
@@ -75,7 +75,7 @@ export function groupPositionCommand(key: ByteString, { name, lastId, entriesRea
 }
 
 /** Makes the ids, all with that time and count, pending for the consumer; at most IDS_A_COMMAND of them. */
-export function claimCommand(
+function claimCommand(
   key: ByteString,
   group: ConsumerGroup,
   { consumer, deliveredAtMs, deliveries }: Pending,

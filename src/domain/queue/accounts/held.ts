@@ -71,7 +71,7 @@ function settingsBytes(settings: DeliverySettings): number {
   return bytes;
 }
 
-export function headerBytes(header: HeaderList): number {
+function headerBytes(header: HeaderList): number {
   let bytes = 0;
   for (const [name, value] of header) bytes += name.length + value.length + TEXT_BYTES;
   return bytes;

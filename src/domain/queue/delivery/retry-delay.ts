@@ -12,7 +12,7 @@
 import { MAX_EXPRESSION_CHARACTERS, MAX_RETRY_DELAY_MS } from '../limits.js';
 
 /** @param retried retries already made: 0 before the first. The value as computed: perhaps negative, infinite or NaN */
-export type RetryDelayFormula = (retried: number) => number;
+type RetryDelayFormula = (retried: number) => number;
 
 export type RetryDelayOutcome =
   | { readonly isOk: true; readonly formula: RetryDelayFormula }

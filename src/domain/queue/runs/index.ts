@@ -1,5 +1,4 @@
 /** Runs of workflows: what they are made of, what is asked about them, and what happens to them. */
-export type { FailedRun } from '../failed-runs/failed-run-index.js';
 export type { WorkflowMark } from '../records.js';
 export * from './commands.js';
 export type { WorkflowEvent } from './events.js';

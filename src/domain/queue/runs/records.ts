@@ -36,19 +36,6 @@ export const FAILURE_FUNCTION_STATES = [
 export const failureFunctionState = oneOf(...FAILURE_FUNCTION_STATES);
 export type FailureFunctionState = TypeOf<typeof failureFunctionState>;
 
-export const STEP_TYPES = [
-  'Initial',
-  'Run',
-  'SleepFor',
-  'SleepUntil',
-  'Call',
-  'Wait',
-  'Notify',
-  'Invoke',
-  'CreateWebhook',
-  'WaitForWebhook',
-] as const;
-
 /** What is known of a step without reading its record. */
 export const stepMark = record({
   /** 1, 2, 3 … in the order of calls; 0 of a plan entry, which announces a step of a parallel group. */
@@ -153,4 +140,4 @@ export type FailureFunction = TypeOf<typeof failureFunction>;
 export const resumedFrom = record({ how: oneOf('resume', 'restart'), dlqId, runId, runCreatedAtMs: whole });
 export type ResumedFrom = TypeOf<typeof resumedFrom>;
 
-export type { BodyRef, DeliverySettings, Envelope, HeaderList };
+export type { DeliverySettings, Envelope };

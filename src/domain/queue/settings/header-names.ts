@@ -72,7 +72,7 @@ export function spelledHeader(header: HeaderList, headerWords: readonly string[]
 }
 
 /** A name that a message may not set, in lower case and in the neutral spelling. */
-export function isForbiddenOutgoing(name: string): boolean {
+function isForbiddenOutgoing(name: string): boolean {
   return OF_THE_CONNECTION.has(name) || OF_THE_DELIVERY.has(name) || name.startsWith('proxy-');
 }
 

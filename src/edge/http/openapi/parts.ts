@@ -27,7 +27,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Answered>>;
 }
 
-export type PathItem = Readonly<Record<string, Operation | readonly { readonly url: string }[]>>;
+type PathItem = Readonly<Record<string, Operation | readonly { readonly url: string }[]>>;
 export type Paths = Record<string, PathItem>;
 
 export const JSON_TYPE = 'application/json';
@@ -37,7 +37,7 @@ export function jsonAnswer(description: string, schema: JsonSchema): Answered {
   return { description, content: { [JSON_TYPE]: { schema } } };
 }
 
-export function pathParameter(name: string): Parameter {
+function pathParameter(name: string): Parameter {
   return { name, in: 'path', required: true, schema: { type: 'string' } };
 }
 

@@ -12,7 +12,7 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER;
 const DAYS_OF_MONTH = 30;
 const DAY_MS = 86_400_000;
 
-export class SecurityAddons {
+class SecurityAddons {
   @IsBoolean() readonly ipWhitelisting!: boolean;
   @IsBoolean() readonly vpcPeering!: boolean;
   @IsBoolean() readonly privateLink!: boolean;

@@ -14,7 +14,7 @@ import { uuidOf } from '../../../messages/index.js';
 import { RecordOf, TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
 
-export class Enterprise {
+class Enterprise {
   @IsBoolean() readonly enabled!: boolean;
 }
 

@@ -22,7 +22,7 @@ export class DailyRequests extends Point {
   @IsInt() readonly workflow_run!: number;
 }
 
-export class MetricSeries {
+class MetricSeries {
   @IsString() readonly id!: string;
   @ListOf(Point) readonly data_points!: readonly Point[];
 }

@@ -4,7 +4,7 @@ import type { TeamRole } from '../../../domain/control/index.js';
 import { IsMailbox, IsName } from './rules.js';
 
 /** What a member can be made; the owner is whoever made the team. */
-export const GIVEN_ROLES = ['admin', 'dev', 'finance'] as const satisfies readonly TeamRole[];
+const GIVEN_ROLES = ['admin', 'dev', 'finance'] as const satisfies readonly TeamRole[];
 
 export class CreateTeamRequest {
   @IsName()

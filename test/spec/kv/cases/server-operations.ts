@@ -32,22 +32,6 @@ const FIXED = [
 ];
 /** Commands that need a further word. */
 const NEEDING = ['config|get', 'config|set', 'command|getkeys', 'command|getkeysandflags', 'publish', 'spublish'];
-/** Subcommands whose arity is at least two: only the container without a word is wrong. */
-const LOOSE = [
-  'slowlog|get',
-  'latency|reset',
-  'latency|histogram',
-  'command|list',
-  'command|info',
-  'command|docs',
-  'pubsub|channels',
-  'pubsub|shardchannels',
-  'pubsub|numsub',
-  'pubsub|shardnumsub',
-];
-
-export const LOOSE_ARITY: ReadonlySet<string> = new Set(LOOSE);
-
 export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   ...FIXED.map((name) =>
     kvCase(`${name} takes no further word`, [], `${name.replace('|', ' ')} x y z`, wrongArity(name), []),

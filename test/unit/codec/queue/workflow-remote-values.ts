@@ -29,7 +29,7 @@ const delivery: AskedDelivery = {
   headers: [['svc-workflow-sdk-version', '1']],
 };
 
-export const WORKFLOW_ITEMS: readonly WorkflowItem[] = [
+const WORKFLOW_ITEMS: readonly WorkflowItem[] = [
   { kind: 'trigger', runId, mark, isByEndpoint: true, invoker: undefined, depth: 0 },
   {
     kind: 'trigger',

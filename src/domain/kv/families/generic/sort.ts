@@ -14,7 +14,7 @@ const SLICE = 250;
 /** Words of one effect. */
 const CHUNK_WORDS = 256;
 const CHUNK_BYTES = 64 * 1024;
-export const LONG_SORT = 2000;
+const LONG_SORT = 2000;
 
 interface Options {
   by: ByteString | undefined;

@@ -12,7 +12,7 @@ export function peek({ args, keyspace }: CommandContext): SortedSet | undefined 
   return keyspace.peekKind(args.bytes(1), SortedSet);
 }
 
-export function scoreReply(score: number | undefined): Reply {
+function scoreReply(score: number | undefined): Reply {
   return score === undefined ? null : new DoubleReply(score);
 }
 

@@ -74,7 +74,7 @@ export function entryReply(id: StreamId, entry: StreamEntry): Reply {
   return [formatId(id), fieldsOf(entry)];
 }
 
-export function fieldsOf({ names, values }: StreamEntry): ByteString[] {
+function fieldsOf({ names, values }: StreamEntry): ByteString[] {
   const fields: ByteString[] = new Array(names.length * 2);
   for (let i = 0; i < names.length; i += 1) {
     fields[i * 2] = names[i] as ByteString;

@@ -1,11 +1,11 @@
 export { inOneStep, type Steps } from '../../steps.js';
 export { JsonDocument, type NewValue } from './json-document.js';
 export * from './json-limits.js';
-export { levelOf, matchesOf, outermost, type Place, pathOf, rootPlace, tokenText } from './json-matches.js';
+export { levelOf, matchesOf, outermost, type Place, pathOf, tokenText } from './json-matches.js';
 export { type Arithmetic, formatNumber, reckon } from './json-numbers.js';
 export { compilePath, isRoot, type JsonPath, lastOfStatic } from './json-path.js';
-export { parsePath, pathTooDeep, pathTooLong, tooManyTerms } from './json-path-parser.js';
+export { pathTooDeep, pathTooLong, tooManyTerms } from './json-path-parser.js';
 export { compilePattern } from './json-pattern.js';
-export { notUtf8, parseJson, type ReadJson, readJson, tooDeep } from './json-reader.js';
+export { parseJson, type ReadJson, readJson, tooDeep } from './json-reader.js';
 export * from './json-value.js';
 export { COMPACT, type JsonLayout, quoted, stringifyJson, writeJson } from './json-writer.js';

@@ -26,7 +26,7 @@ export interface Place {
   readonly token: ByteString | number;
 }
 
-export function rootPlace(value: JsonValue): Place {
+function rootPlace(value: JsonValue): Place {
   return { value, parent: undefined, token: '' };
 }
 

@@ -23,20 +23,20 @@ export function readNumber(literal: ByteString, isFloat: boolean): JsonNumber | 
 }
 
 /** Undefined for infinities and NaN. */
-export function floatOf(value: number): JsonNumber | undefined {
+function floatOf(value: number): JsonNumber | undefined {
   if (!Number.isFinite(value)) return undefined;
   return Number.isInteger(value) ? new WholeFloat(value) : value;
 }
 
-export function integerWithin64Bits(value: bigint): number | bigint | undefined {
+function integerWithin64Bits(value: bigint): number | bigint | undefined {
   return value > UINT64_MAX || value < INT64_MIN ? undefined : narrow(value);
 }
 
-export function isInteger(value: JsonNumber): value is number | bigint {
+function isInteger(value: JsonNumber): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
 }
 
-export function asFloat(value: JsonNumber): number {
+function asFloat(value: JsonNumber): number {
   return value instanceof WholeFloat ? value.value : Number(value);
 }
 

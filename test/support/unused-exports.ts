@@ -1,0 +1,29 @@
+/**
+ * Exports that nobody imports, found by their names alone: one that stands in no other file is surely unused, and one
+ * that a folder's face passes on is when it stands in no file outside of the folder. Types that a file declares are left
+ * out: what it exports has them in its signatures.
+ */
+import { dirname } from 'node:path';
+
+const WORD = /[A-Za-z_$][\w$]*/g;
+const DECLARED = /^export (?:abstract )?(?:async )?(?:const|let|class|enum|function\*?) ([A-Za-z_$][\w$]*)/gm;
+/** Of each name in a list: what others know it by. */
+const LAST_WORD = /[\w$]+(?=\s*(?:,|$))/g;
+const PASSED_ON = /^export (?:type )?\{([^}]*)\} from/gm;
+
+/** @param texts of all files, by path. @returns `path name`, of exports of `files` */
+export function unusedExports(texts: ReadonlyMap<string, string>, files: readonly string[]): string[] {
+  const exported = files.flatMap((file) => {
+    const text = texts.get(file) ?? '';
+    const declared = [...text.matchAll(DECLARED)].map(([, name = '']) => ({ file, name, near: file }));
+    const passedOn = [...text.matchAll(PASSED_ON)].flatMap(([, list = '']) =>
+      [...list.matchAll(LAST_WORD)].map(([name]) => ({ file, name, near: `${dirname(file)}/` })),
+    );
+    return [...declared, ...passedOn];
+  });
+  const filesByName = new Map(exported.map(({ name }) => [name, new Set<string>()]));
+  for (const [file, text] of texts) for (const [word] of text.matchAll(WORD)) filesByName.get(word)?.add(file);
+  return exported
+    .filter(({ name, near }) => [...(filesByName.get(name) ?? [])].every((file) => file.startsWith(near)))
+    .map(({ file, name }) => `${file} ${name}`);
+}
