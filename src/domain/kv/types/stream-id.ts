@@ -37,14 +37,6 @@ export function packId(ms: Unsigned64, sequence: Unsigned64): StreamId {
   return packHalf(ms) + packHalf(sequence);
 }
 
-export function millisecondsOf(id: StreamId): Unsigned64 {
-  return half(id, 0);
-}
-
-export function sequenceOf(id: StreamId): Unsigned64 {
-  return half(id, 8);
-}
-
 /** `ms-seq`, as clients see it. */
 export function formatId(id: StreamId): ByteString {
   return `${half(id, 0)}-${half(id, 8)}`;
