@@ -128,14 +128,6 @@ export function* copied(value: JsonValue): Steps<JsonValue> {
   return root;
 }
 
-/** Containers within containers; 0 for a scalar. */
-export function depthOfJson(value: JsonValue): number {
-  if (!isContainer(value)) return 0;
-  let deepest = 0;
-  for (const child of value.values()) if (isContainer(child)) deepest = Math.max(deepest, depthOfJson(child));
-  return 1 + deepest;
-}
-
 /** Equal values of equal types: an integer equals no float. Members may come in any order. */
 export function areEqualJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;

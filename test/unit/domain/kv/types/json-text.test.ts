@@ -1,8 +1,9 @@
 /** JSON text to values and back: what is kept, how it is printed, what is refused. */
 import { expect } from 'chai';
 import {
-  depthOfJson,
   inOneStep,
+  isContainer,
+  type JsonValue,
   MAX_JSON_DEPTH,
   measured,
   parseJson,
@@ -22,6 +23,14 @@ function refusalOf(text: string): string {
     return (refusal as { text: string }).text;
   }
   return 'none';
+}
+
+/** Containers within containers; 0 for a scalar. */
+function depthOfJson(value: JsonValue): number {
+  if (!isContainer(value)) return 0;
+  let deepest = 0;
+  for (const child of value.values()) if (isContainer(child)) deepest = Math.max(deepest, depthOfJson(child));
+  return 1 + deepest;
 }
 
 describe('JSON text', () => {
