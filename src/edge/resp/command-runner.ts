@@ -5,7 +5,6 @@
  * Invariants
  *  J1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
  *     what it does not allow is ended before anything more is told
- *  J2 a client that waits at an owner is given up there when it goes
  */
 import {
   admit,
@@ -122,11 +121,6 @@ export class CommandRunner {
     return this.#refuse(requestTooLarge(this.client.grant?.limits.maxCommandBytes ?? 0, bytes));
   }
 
-  /** Never rejects for what the world did: that is an answer. */
-  run(batch: RespBatch): Promise<Iterator<Reply>> {
-    return this.client.calls.runBatch(this.client.grant as KvGrant, batch);
-  }
-
   /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (J1) */
   runRest(batch: RespBatch): Promise<Iterator<Reply>> {
     const { client } = this;
@@ -135,11 +129,6 @@ export class CommandRunner {
     if (problem === undefined) return client.calls.runRest(client.grant as KvGrant, batch);
     batch.hasRest = false;
     return Promise.resolve(batch.answers(batch.commands.map(() => problem)));
-  }
-
-  /** The owner may forget the command that waits there. (J2) */
-  giveUpWaiting(): void {
-    this.client.calls.giveUpWaiting();
   }
 
   /** Why it may not run at all; undefined if it may. */
