@@ -166,7 +166,7 @@ export class CommandRunner {
     const { maxQueuedBytes, maxQueuedCommands } = this.face.parts.limits;
     const bytes = bytesOfWords(words);
     const grant = this.client.grant as KvGrant;
-    const problem = this.#sizeProblem(grant, spec, words, bytes);
+    const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
     if (spec.flags.includes('denyoom') && this.face.fullDatabases.has(grant.database)) {
       return this.#refuse(ERRORS.databaseFull);
@@ -197,7 +197,7 @@ export class CommandRunner {
   #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
     const { client } = this;
     const bytes = bytesOfWords(words);
-    const problem = this.#sizeProblem(grant, spec, words, bytes);
+    const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
     client.lastCommand = spec.name;
     if (spec.flags.includes('blocking')) {
@@ -223,10 +223,6 @@ export class CommandRunner {
     batch.isTracked = true;
     if (spec.flags.includes('script')) for (const key of fresh) batch.scriptKeys.add(key);
     else for (const key of keysOf(spec, words)) batch.scriptKeys.delete(key);
-  }
-
-  #sizeProblem(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): ErrorReply | undefined {
-    return sizeProblem(grant, spec, words, { bytes, maxKeyBytes: MAX_RESP_KEY_BYTES });
   }
 
   #outcomeOf(answer: Answer | Promise<Answer>, isSilent: boolean): Outcome {
