@@ -2,6 +2,15 @@
 import { MAX_JSON_DEPTH } from './http-limits.js';
 import { invalid } from './refused.js';
 
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_ARRAY = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_ARRAY = 0x5d;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+
 /** Scanned in one step: well below a millisecond. */
 export const SLICE_BYTES = 128 * 1024;
 

@@ -5,17 +5,22 @@
  * The scan knows brackets and strings only. What it lets through, JSON.parse judges, piece by piece.
  */
 import { MAX_BODY_VALUES } from './http-limits.js';
-import { deeper, more, notJson, parsed, SLICE_BYTES } from './json-bounds.js';
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  deeper,
+  more,
+  notJson,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  parsed,
+  QUOTE,
+  SLICE_BYTES,
+} from './json-bounds.js';
 import { endOfText, mustEnd, skipBlanks } from './json-texts.js';
 import { LONG_BYTES, readLarge } from './large-json.js';
 import { invalid, type Refused } from './refused.js';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 export interface Item {
   readonly item: unknown;

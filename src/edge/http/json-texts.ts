@@ -2,10 +2,8 @@
  * Texts inside JSON, as bytes: where they end, and what they say, in slices. What a slice says is JSON.parse's to
  * judge; here it is only seen to that no slice ends within a character, an escape, or a pair of surrogates.
  */
-import { notJson, SLICE_BYTES } from './json-bounds.js';
+import { BACKSLASH, notJson, QUOTE, SLICE_BYTES } from './json-bounds.js';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 /** `\uXXXX`. */
 const LONGEST_ESCAPE_BYTES = 6;

@@ -6,19 +6,24 @@
  *  LJ2 of a long text that nobody asks for the beginning is left, which is longer than anything here may be
  *  LJ3 every long text is decoded, asked for or not: one that is no JSON makes the document none
  */
-import { deeper, more, notJson, parsed, SLICE_BYTES } from './json-bounds.js';
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  deeper,
+  more,
+  notJson,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  parsed,
+  QUOTE,
+  SLICE_BYTES,
+} from './json-bounds.js';
 import { cutBefore, decodedText, endOfText } from './json-texts.js';
 
 /** A text of more bytes is long; a shorter document is not worth the trouble. With escapes only, a sixth of it is left. */
 export const LONG_BYTES = 512 * 1024;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /** Copied in one step. */
 const JOINED_BYTES = 1024 * 1024;

@@ -28,15 +28,16 @@ export function admitOverRest(grant: KvGrant, words: readonly ByteString[], byte
   if (refusal !== undefined) return refusal;
   const denial = denialOf(grant, spec, words);
   if (denial !== undefined) return denial;
-  return sizeProblem(grant, spec, words, { bytes, maxKeyBytes: MAX_REST_KEY_BYTES }) ?? spec;
+  return sizeProblem(grant, spec, words, bytes, MAX_REST_KEY_BYTES) ?? spec;
 }
 
-/** @param bounds `bytes`: of all words together; `maxKeyBytes`: of a key, which each face bounds by itself */
+/** @param bytes of all words together. @param maxKeyBytes of a key, which each face bounds by itself */
 export function sizeProblem(
   { limits: { maxCommandBytes } }: KvGrant,
   spec: CommandSpec,
   words: readonly ByteString[],
-  { bytes, maxKeyBytes }: { readonly bytes: number; readonly maxKeyBytes: number },
+  bytes: number,
+  maxKeyBytes: number,
 ): ErrorReply | undefined {
   if (bytes > maxCommandBytes) return requestTooLarge(maxCommandBytes, bytes);
   if (bytes <= maxKeyBytes) return undefined;

@@ -135,7 +135,7 @@ export class EventStreams {
     face.parts.meter.connected(grant.database, 1);
     exchange.response.on('close', () => this.#forget(stream));
     this.#sweepLater();
-    await this.#subscribe(stream, grant, target, names, exchange);
+    await this.#subscribe(stream, exchange);
     const specs = [COMMANDS_OF_STREAMS[target.route as StreamRoute]];
     face.parts.meter.recordKv(grant.database, {
       commands: 1,
@@ -147,13 +147,8 @@ export class EventStreams {
     });
   }
 
-  async #subscribe(
-    stream: Stream,
-    grant: KvGrant,
-    target: RequestTarget,
-    names: readonly ByteString[],
-    exchange: Exchange,
-  ): Promise<void> {
+  async #subscribe(stream: Stream, exchange: Exchange): Promise<void> {
+    const { grant, target, names } = stream;
     const early: KvEvent[] = [];
     const onEvent = (event: KvEvent) => {
       if (stream.isOpen) this.#tell(stream, event);

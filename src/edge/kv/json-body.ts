@@ -12,6 +12,7 @@
 import { isAscii } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
+import { BACKSLASH } from '../http/json-bounds.js';
 import { BODY_ERRORS, type JsonCommand, JsonCommandReader } from './json-command-reader.js';
 
 /** Beyond this JSON.parse could build millions of nested arrays before anybody looks at them (J3). */
@@ -19,8 +20,6 @@ const FAST_BODY_BYTES = 64 * 1024;
 
 /** What may be a number that does not survive `String(Number(…))`; matches inside strings cost time only. */
 const DELICATE_NUMBER = /[0-9][.eE]|-0|[0-9]{16}/;
-
-const BACKSLASH = 0x5c;
 
 /** The body of `/`: one command. An ErrorReply refuses the request. */
 export function parseCommandBody(body: Buffer): JsonCommand {

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
+import { BACKSLASH, CLOSE_ARRAY, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, SLICE_BYTES } from '../http/json-bounds.js';
 
 /** A command's words, or why it cannot run. */
 export type JsonCommand = readonly ByteString[] | ErrorReply;
@@ -18,22 +19,14 @@ export const BODY_ERRORS = {
   nestedObject: new ErrorReply('ERR unsupported arg type: "{": json.Delim'),
 } as const;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const MINUS = 0x2d;
 const DOT = 0x2e;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-
 const ZERO = 0x30;
-/** Read in one step; a single longer string takes as long as it takes. */
-const SLICE_BYTES = 128 * 1024;
 
 export class JsonCommandReader {
   readonly #bytes: Buffer;
   #at = 0;
+  /** A slice is read in one step; a single longer string takes as long as it takes. */
   #sliceEnd = SLICE_BYTES;
 
   /** @param body invalid UTF-8 in it is read as U+FFFD */

@@ -5,7 +5,6 @@
  * Invariants
  *  J1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
  *     what it does not allow is ended before anything more is told
- *  J2 a client that waits at an owner is given up there when it goes
  */
 import {
   admit,
@@ -122,11 +121,6 @@ export class CommandRunner {
     return this.#refuse(requestTooLarge(this.client.grant?.limits.maxCommandBytes ?? 0, bytes));
   }
 
-  /** Never rejects for what the world did: that is an answer. */
-  run(batch: RespBatch): Promise<Iterator<Reply>> {
-    return this.client.calls.runBatch(this.client.grant as KvGrant, batch);
-  }
-
   /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (J1) */
   runRest(batch: RespBatch): Promise<Iterator<Reply>> {
     const { client } = this;
@@ -135,11 +129,6 @@ export class CommandRunner {
     if (problem === undefined) return client.calls.runRest(client.grant as KvGrant, batch);
     batch.hasRest = false;
     return Promise.resolve(batch.answers(batch.commands.map(() => problem)));
-  }
-
-  /** The owner may forget the command that waits there. (J2) */
-  giveUpWaiting(): void {
-    this.client.calls.giveUpWaiting();
   }
 
   /** Why it may not run at all; undefined if it may. */
@@ -177,7 +166,7 @@ export class CommandRunner {
     const { maxQueuedBytes, maxQueuedCommands } = this.face.parts.limits;
     const bytes = bytesOfWords(words);
     const grant = this.client.grant as KvGrant;
-    const problem = this.#sizeProblem(grant, spec, words, bytes);
+    const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
     if (spec.flags.includes('denyoom') && this.face.fullDatabases.has(grant.database)) {
       return this.#refuse(ERRORS.databaseFull);
@@ -208,7 +197,7 @@ export class CommandRunner {
   #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
     const { client } = this;
     const bytes = bytesOfWords(words);
-    const problem = this.#sizeProblem(grant, spec, words, bytes);
+    const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
     client.lastCommand = spec.name;
     if (spec.flags.includes('blocking')) {
@@ -234,10 +223,6 @@ export class CommandRunner {
     batch.isTracked = true;
     if (spec.flags.includes('script')) for (const key of fresh) batch.scriptKeys.add(key);
     else for (const key of keysOf(spec, words)) batch.scriptKeys.delete(key);
-  }
-
-  #sizeProblem(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): ErrorReply | undefined {
-    return sizeProblem(grant, spec, words, { bytes, maxKeyBytes: MAX_RESP_KEY_BYTES });
   }
 
   #outcomeOf(answer: Answer | Promise<Answer>, isSilent: boolean): Outcome {

@@ -39,7 +39,7 @@ export class PartitionCalls {
 
   /**
    * The answers of the batch, in order. Most of the time nothing is in the way, and the request leaves at once,
-   * without a promise more than it takes.
+   * without a promise more than it takes. It never rejects for what the world did: that is an answer.
    */
   runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     if (this.#isFree(grant)) return this.#takeBatch(grant, batch);
@@ -125,7 +125,9 @@ export class PartitionCalls {
       for (;;) {
         const askedAtMs = clock.monotonicMs();
         try {
-          const { replies } = await this.#ask(grant, 'single', admitted, { ...this.#details(false), waiter });
+          const details = { ...this.#details(false), waiter };
+          const run = () => face.router.run(grant, 'single', admitted, details);
+          const { replies } = await this.#metered(grant, admitted, run);
           return replies[0] as Reply;
         } catch (failure) {
           const mayAskAgain = isMillraceError(failure, 'NOT_APPLIED') || isMillraceError(failure, 'SHARD_UNAVAILABLE');
@@ -138,6 +140,7 @@ export class PartitionCalls {
     }
   }
 
+  /** The client has gone, or goes: the owner may forget the command that waits there. */
   giveUpWaiting(): void {
     const { blocked } = this.client;
     if (blocked === undefined) return;
@@ -188,15 +191,6 @@ export class PartitionCalls {
     return isTracked
       ? { client: identity, isGone, trackFor: this.face.parts.events.edge }
       : { client: identity, isGone };
-  }
-
-  #ask(
-    grant: KvGrant,
-    mode: 'single' | 'pipeline',
-    admitted: AdmittedCommands,
-    details: RequestDetails,
-  ): Promise<RoutedReplies> {
-    return this.#metered(grant, admitted, () => this.face.router.run(grant, mode, admitted, details));
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {

@@ -20,6 +20,7 @@ import {
 } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
+import type { KvGrant } from '../../ports/index.js';
 import { bytesOfWords } from '../kv/admission.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
@@ -190,7 +191,7 @@ export class RespConnection implements ClientLink {
       return;
     }
     this.#isEnding = true;
-    this.#runner.giveUpWaiting();
+    this.client.calls.giveUpWaiting();
     this.#end();
   }
 
@@ -373,7 +374,7 @@ export class RespConnection implements ClientLink {
     this.#isWaiting = true;
     this.#output.isHeld = true;
     this.#running = batch;
-    this.#await(this.#runner.run(batch));
+    this.#await(this.client.calls.runBatch(this.client.grant as KvGrant, batch));
   }
 
   #await(answers: Promise<Iterator<Reply>>): void {
@@ -469,7 +470,7 @@ export class RespConnection implements ClientLink {
 
   #closed(): void {
     this.#isEnding = true;
-    this.#runner.giveUpWaiting();
+    this.client.calls.giveUpWaiting();
     this.client.close();
     this.#parser.clear();
     this.#held.close();
