@@ -6,7 +6,7 @@
  * truncated and has ended since, or the file was begun behind its acceptance: what is heard of it is passed over.
  * What belongs to a workflow's run is not part of this log: `RunWriter` has it.
  */
-import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
+import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
 import type { MessageState, SqlFile } from '../../ports/index.js';
 import { RunRestorer } from '../run-log/run-restorer.js';
@@ -175,12 +175,11 @@ export class LogWriter {
     this.#add({ atMs, state: 'ACTIVE', message });
   }
 
-  #failed({ id, atMs, status, header, response, error, nextAtMs }: QueueEventOf<'AttemptFailed'>): void {
+  #failed(event: QueueEventOf<'AttemptFailed'>): void {
+    const { id, atMs, error, nextAtMs } = event;
     const message = this.rows.message(this.#account, id);
     if (message === undefined) return;
-    const kept = response.subarray(0, KEPT_RESPONSE_BYTES);
-    const row = this.#sql.addResponse.insert([status, JSON.stringify(header), kept]);
-    this.#add({ atMs, state: 'ERROR', message, error, response: row });
+    this.#add({ atMs, state: 'ERROR', message, error, response: this.rows.shared.addResponse(event) });
     if (nextAtMs !== undefined) this.#add({ atMs, state: 'RETRY', message, error, nextMs: nextAtMs });
   }
 
@@ -208,7 +207,6 @@ export class LogWriter {
 
 const STATEMENTS = {
   countEvents: 'UPDATE accounts SET events = events + ? WHERE id = ?',
-  addResponse: 'INSERT INTO responses (status, header, body) VALUES (?, ?, ?)',
   addEvent: 'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
 } as const;
 

@@ -102,7 +102,7 @@ export class Retention {
     if (last === undefined) return 0;
     this.#sql.drop.run([account, last.at_ms as number, last.n as number]);
     this.#sql.count.run([rows.length, account]);
-    for (const { response } of rows) if (response !== null) this.#sql.dropResponse.run([response as number]);
+    for (const { response } of rows) this.rows.shared.dropResponse(response);
     for (const id of endedIn(rows, (message) => this.#isGone(message))) this.rows.dropMessageUnlessNeeded(id);
     return rows.length;
   }
@@ -120,7 +120,6 @@ const STATEMENTS = {
   first: 'SELECT at_ms, n, state, message, response FROM events WHERE account = ? ORDER BY at_ms, n LIMIT ?',
   drop: 'DELETE FROM events WHERE account = ? AND (at_ms, n) <= (?, ?)',
   count: 'UPDATE accounts SET events = events - ? WHERE id = ?',
-  dropResponse: 'DELETE FROM responses WHERE id = ?',
   isGone: 'SELECT is_gone FROM messages WHERE id = ?',
 } as const;
 

@@ -6,9 +6,9 @@
  * succeed: after one that did not, `forget` it all.
  */
 import { createHash } from 'node:crypto';
-import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
+import { type CarriedBody, type Envelope, KEPT_RESPONSE_BYTES, type QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, obtain, Remembered } from '../../kernel/index.js';
-import type { SqlFile } from '../../ports/index.js';
+import type { SqlFile, SqlValue } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { encodeEnvelope } from './envelope-bytes.js';
 import { FACETS, profileOf } from './facets.js';
@@ -85,6 +85,20 @@ export class SharedRows {
 
   hasBody(account: number, number: number): boolean {
     return number === 0 || this.#sql.findBody.get([bodyId(account, number)]) !== undefined;
+  }
+
+  /** What is kept of the answer to an attempt that failed; it belongs to the one row that refers to it. */
+  addResponse({
+    status,
+    header,
+    response,
+  }: Pick<QueueEventOf<'AttemptFailed'>, 'status' | 'header' | 'response'>): number {
+    const kept = response.subarray(0, KEPT_RESPONSE_BYTES);
+    return this.#sql.addResponse.insert([status, JSON.stringify(header), kept]);
+  }
+
+  dropResponse(id: SqlValue | undefined): void {
+    if (typeof id === 'number') this.#sql.dropResponse.run([id]);
   }
 
   /** Brings the counts up to date and removes what nothing refers to any more. */
@@ -190,6 +204,8 @@ const STATEMENTS = {
   countBody: 'UPDATE bodies SET refs = refs + ? WHERE id = ?',
   someBodies: 'SELECT id FROM bodies WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
   dropBody: 'DELETE FROM bodies WHERE id = ? AND refs <= 0',
+  addResponse: 'INSERT INTO responses (status, header, body) VALUES (?, ?, ?)',
+  dropResponse: 'DELETE FROM responses WHERE id = ?',
 } as const;
 
 function count(counts: Map<number, number>, id: number, delta: number): void {

@@ -164,7 +164,7 @@ export class RunRows {
     const events = this.#sql.someEvents.all([id, count]);
     for (const { account, at_ms, n, response } of events) {
       this.#sql.dropEvent.run([account as number, at_ms as number, n as number]);
-      if (response !== null) this.#sql.dropResponse.run([response as number]);
+      this.shared.dropResponse(response);
     }
     const messages = this.#sql.someMessages.all([id, count - events.length]);
     for (const row of messages) this.#dropMessage(row);
@@ -227,7 +227,6 @@ const STATEMENTS = {
   letGo: 'UPDATE runs SET is_held = 0, events = ? WHERE id = ?',
   someEvents: 'SELECT account, at_ms, n, response FROM run_events INDEXED BY run_events_by_run WHERE run = ? LIMIT ?',
   dropEvent: 'DELETE FROM run_events WHERE account = ? AND at_ms = ? AND n = ?',
-  dropResponse: 'DELETE FROM responses WHERE id = ?',
   someMessages: `SELECT id, account, name, envelope, body FROM run_messages INDEXED BY run_messages_by_run
     WHERE run = ? LIMIT ?`,
   dropRun: 'DELETE FROM runs WHERE id = ?',

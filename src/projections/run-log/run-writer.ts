@@ -4,7 +4,7 @@
  *
  *  RW1 nothing that belongs to a run is part of the plain log: `apply` takes it, also where the run is not known
  */
-import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
+import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { Invoker, RunPart, Waiter } from '../../domain/queue/runs/index.js';
 import type { RunEventState, SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
@@ -208,14 +208,10 @@ export class RunWriter {
     this.#add({ atMs, state: 'ACTIVE', run, message: id });
   }
 
-  #failed(
-    { id: message, run }: RunMessageRow,
-    { id, atMs, status, header, response, error, nextAtMs }: QueueEventOf<'AttemptFailed'>,
-  ): void {
-    const kept = response.subarray(0, KEPT_RESPONSE_BYTES);
-    const row = this.#sql.addResponse.insert([status, JSON.stringify(header), kept]);
+  #failed({ id: message, run }: RunMessageRow, event: QueueEventOf<'AttemptFailed'>): void {
+    const { id, atMs, error, nextAtMs } = event;
     this.rows.setState(this.#account, id, message, MESSAGE.RETRY, nextAtMs);
-    this.#add({ atMs, state: 'ERROR', run, message, error, response: row });
+    this.#add({ atMs, state: 'ERROR', run, message, error, response: this.rows.shared.addResponse(event) });
     if (nextAtMs !== undefined) this.#add({ atMs, state: 'RETRY', run, message, error, nextMs: nextAtMs });
   }
 
@@ -271,5 +267,4 @@ export function placeOf(part: RunPart): number {
 const STATEMENTS = {
   countEvents: 'UPDATE accounts SET run_events = run_events + ? WHERE id = ?',
   addEvent: 'INSERT INTO run_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  addResponse: 'INSERT INTO responses (status, header, body) VALUES (?, ?, ?)',
 } as const;
