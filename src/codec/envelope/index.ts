@@ -4,7 +4,6 @@ export {
   decodeMessage,
   ENTRY_VERSION,
   encodeEntry,
-  Fields,
   HASH_BYTES,
   hashSection,
   NO_HASH,
@@ -12,4 +11,5 @@ export {
   WRITER_BYTES,
 } from './entry-codec.js';
 export { type BatchEntry, encodeInSteps, hashSectionInSteps } from './large-entries.js';
-export { decodeManifest, encodeManifest, MANIFEST_VERSION } from './manifest-codec.js';
+export { decodeManifest, encodeManifest } from './manifest-codec.js';
+export { decodeWithDigest, encodeWithDigest } from './with-digest.js';
