@@ -1,29 +1,32 @@
 /** A snapshot of the statistics: all that was counted up to a position of the meter's log, and of each queue's journal. */
 import type { ShardName } from '../kernel/index.js';
-import type { SegmentRef } from './manifest.js';
+import { bytes, integer, listOf, numberedFlag, openRecord, type TypeOf, text } from '../kernel/schema/index.js';
+import { segmentRef } from './manifest.js';
 
 /** How far a journal was counted. */
-export interface StatisticsMark {
-  readonly shard: ShardName;
+const mark = openRecord({
+  shard: text<ShardName>(),
   /** Of the stream: another value is another journal. */
-  readonly createdAt: string;
-  readonly position: number;
+  createdAt: text(),
+  position: integer,
   /** Number and hash of the last entry; 0 of the meter's log, which has no chain. */
-  readonly entry: number;
-  readonly hash: Uint8Array;
-  readonly clockMs: number;
-  readonly hasGap: boolean;
+  entry: integer,
+  hash: bytes,
+  clockMs: integer,
+  hasGap: numberedFlag,
   /** Entries up to this one changed the DLQ before its number was taken from a snapshot. */
-  readonly dlqFrom: number;
-}
+  dlqFrom: integer,
+});
+export type StatisticsMark = TypeOf<typeof mark>;
 
-export interface StatisticsManifest {
-  readonly clusterId: string;
-  readonly createdAtMs: number;
+export const statisticsManifest = openRecord({
+  clusterId: text(),
+  createdAtMs: integer,
   /** The meter's log first. */
-  readonly marks: readonly StatisticsMark[];
-  readonly segments: readonly SegmentRef[];
-}
+  marks: listOf(mark),
+  segments: listOf(segmentRef),
+});
+export type StatisticsManifest = TypeOf<typeof statisticsManifest>;
 
 /** A row of a table, its columns in the order of `STATISTICS_TABLES`. */
 export type StatisticsRow = readonly (number | string | Uint8Array)[];

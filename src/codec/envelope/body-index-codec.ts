@@ -3,9 +3,8 @@
  * numbers minus the first, `ends` where in the segment each body ends; both little-endian 32-bit integers in a row,
  * so that the index of tens of thousands of bodies is read in well under a millisecond.
  */
-import { Encoder } from '@msgpack/msgpack';
-import { assert } from '../../kernel/index.js';
-import { Fields } from './entry-codec.js';
+import { assert, MillraceError } from '../../kernel/index.js';
+import { bytes, decoded, encoded, integer, openFields, versioned } from '../../kernel/schema/index.js';
 
 /** `numbers` grow strictly; body `i` lies from `ends[i - 1]` (0 for the first) to `ends[i]`. */
 export interface BodyIndex {
@@ -13,12 +12,10 @@ export interface BodyIndex {
   readonly ends: Uint32Array;
 }
 
-const BODY_INDEX_VERSION = 1;
+const shape = versioned(1, openFields({ first: integer, differences: bytes, endings: bytes }));
 const WHAT = 'the index of a body segment';
 const BYTES = 4;
 const MAX_DIFFERENCE = 2 ** 32 - 1;
-
-const encoder = new Encoder();
 
 export function encodeBodyIndex({ numbers, ends }: BodyIndex): Uint8Array {
   const first = numbers[0] ?? 0;
@@ -30,19 +27,17 @@ export function encodeBodyIndex({ numbers, ends }: BodyIndex): Uint8Array {
     differences.writeUInt32LE(difference, i * BYTES);
     endings.writeUInt32LE(ends[i] as number, i * BYTES);
   }
-  return encoder.encode([BODY_INDEX_VERSION, first, differences, endings]);
+  return encoded(shape, { first, differences, endings });
 }
 
 /** @throws JOURNAL_DAMAGED for anything that is not an index in order */
 export function decodeBodyIndex(bytes: Uint8Array): BodyIndex {
-  const fields = new Fields(bytes, WHAT);
-  const version = fields.number(0);
-  if (version !== BODY_INDEX_VERSION) throw fields.damage(`version ${version} is not known`);
-  const first = fields.number(1);
-  const differences = bufferOf(fields.bytes(2));
-  const endings = bufferOf(fields.bytes(3));
+  const read = decoded(shape, bytes, WHAT);
+  const { first } = read;
+  const differences = bufferOf(read.differences);
+  const endings = bufferOf(read.endings);
   if (differences.length !== endings.length || differences.length % BYTES !== 0) {
-    throw fields.damage('its lists are not of one length');
+    throw damaged('its lists are not of one length');
   }
   const count = differences.length / BYTES;
   const numbers = new Float64Array(count);
@@ -51,7 +46,7 @@ export function decodeBodyIndex(bytes: Uint8Array): BodyIndex {
     const number = first + differences.readUInt32LE(i * BYTES);
     const end = endings.readUInt32LE(i * BYTES);
     if (i > 0 && (number <= (numbers[i - 1] as number) || end < (ends[i - 1] as number))) {
-      throw fields.damage('it is not in order');
+      throw damaged('it is not in order');
     }
     numbers[i] = number;
     ends[i] = end;
@@ -61,4 +56,8 @@ export function decodeBodyIndex(bytes: Uint8Array): BodyIndex {
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function damaged(reason: string): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${WHAT} cannot be read: ${reason}`);
 }

@@ -139,19 +139,11 @@ function decodeSection(fields: Fields): Section {
 }
 
 /** A decoded array whose elements are checked as they are taken. */
-export class Fields {
+class Fields {
   readonly #values: readonly unknown[];
-  readonly #what: string;
 
-  /** `what` is being decoded, for the texts of errors. */
-  constructor(source: Uint8Array | readonly unknown[], what = 'a journal message') {
-    this.#what = what;
-    this.#values = source instanceof Uint8Array ? decodeArray(source, what) : source;
-  }
-
-  /** False for a field that a later version added at the end. */
-  has(index: number): boolean {
-    return index < this.#values.length;
+  constructor(source: Uint8Array | readonly unknown[]) {
+    this.#values = source instanceof Uint8Array ? decodeArray(source) : source;
   }
 
   number(index: number): number {
@@ -176,7 +168,7 @@ export class Fields {
   list(index: number): Fields {
     const value = this.#values[index];
     if (!Array.isArray(value)) throw this.damage(`field ${index} is not a list`);
-    return new Fields(value, this.#what);
+    return new Fields(value);
   }
 
   all<T>(take: (fields: Fields, index: number) => T): T[] {
@@ -184,17 +176,17 @@ export class Fields {
   }
 
   damage(reason: string): MillraceError {
-    return new MillraceError('JOURNAL_DAMAGED', `${this.#what} cannot be read: ${reason}`);
+    return new MillraceError('JOURNAL_DAMAGED', `a journal message cannot be read: ${reason}`);
   }
 }
 
-function decodeArray(bytes: Uint8Array, what: string): readonly unknown[] {
+function decodeArray(bytes: Uint8Array): readonly unknown[] {
   let value: unknown;
   try {
     value = decoder.decode(bytes);
   } catch (cause) {
-    throw new MillraceError('JOURNAL_DAMAGED', `${what} is not MessagePack`, {}, cause);
+    throw new MillraceError('JOURNAL_DAMAGED', 'a journal message is not MessagePack', {}, cause);
   }
-  if (!Array.isArray(value)) throw new MillraceError('JOURNAL_DAMAGED', `${what} is not a list`);
+  if (!Array.isArray(value)) throw new MillraceError('JOURNAL_DAMAGED', 'a journal message is not a list');
   return value;
 }

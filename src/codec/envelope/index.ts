@@ -3,7 +3,6 @@ export { EntryAssembler, encodeForJournal, type ReadEntry } from './chunking.js'
 export {
   decodeMessage,
   encodeEntry,
-  Fields,
   HASH_BYTES,
   hashSection,
   NO_HASH,
@@ -12,3 +11,4 @@ export {
 } from './entry-codec.js';
 export { type BatchEntry, encodeInSteps, hashSectionInSteps } from './large-entries.js';
 export { decodeManifest, encodeManifest } from './manifest-codec.js';
+export { decodeWithDigest, encodeWithDigest } from './with-digest.js';

@@ -1,31 +1,24 @@
 /**
- * Snapshots of the statistics ↔ bytes. The manifest is `[1, contents, SHA-256 of contents]` in MessagePack, where
- * contents is a MessagePack list:
- *
- *   [clusterId, createdAtMs,
- *    [[shard, createdAt, position, entry, hash, clockMs, hasGap (0 or 1), dlqFrom] …],
- *    [[object, bytes, sha256] …]]
- *
- * A segment is, deflated, the MessagePack list `[1, table, [row …]]`, a row being the list of its columns. What is in
- * `buckets.data` says src/projections/stats/bucket.ts.
+ * Snapshots of the statistics ↔ bytes. The manifest is contents with their digest. A segment is, deflated, the
+ * MessagePack list `[1, table, [row …]]`, a row being the list of its columns. What is in `buckets.data` says
+ * src/projections/stats/bucket.ts.
  *
  * Old bytes decode for ever (test/fixtures/journals/statistics-snapshot.json).
  */
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
 import { Decoder, Encoder } from '@msgpack/msgpack';
-import { describeError, MillraceError, type ShardName } from '../../kernel/index.js';
+import { describeError, MillraceError } from '../../kernel/index.js';
 import {
   STATISTICS_TABLES,
   type StatisticsManifest,
-  type StatisticsMark,
   type StatisticsRow,
   type StatisticsTable,
+  statisticsManifest,
 } from '../../messages/index.js';
-import { Fields, HASH_BYTES, sha256 } from '../envelope/index.js';
+import { decodeWithDigest, encodeWithDigest } from '../envelope/index.js';
 
 const VERSION = 1;
-const WHAT = 'a manifest of statistics';
 /** Of a segment when it is inflated: far above what is ever written, and far below what would hurt. */
 const MAX_SEGMENT_BYTES = 256 * 1024 * 1024;
 
@@ -34,57 +27,13 @@ const decoder = new Decoder();
 const deflated = promisify(deflate);
 const inflated = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflate);
 
-export function encodeStatisticsManifest({ clusterId, createdAtMs, marks, segments }: StatisticsManifest): Uint8Array {
-  const contents = encoder.encode([
-    clusterId,
-    createdAtMs,
-    marks.map(({ shard, createdAt, position, entry, hash, clockMs, hasGap, dlqFrom }) => [
-      shard,
-      createdAt,
-      position,
-      entry,
-      hash,
-      clockMs,
-      hasGap ? 1 : 0,
-      dlqFrom,
-    ]),
-    segments.map((segment) => [segment.object, segment.bytes, segment.sha256]),
-  ]);
-  return encoder.encode([VERSION, contents, sha256(contents)]);
+export function encodeStatisticsManifest(manifest: StatisticsManifest): Uint8Array {
+  return encodeWithDigest(statisticsManifest, manifest);
 }
 
 /** @throws JOURNAL_DAMAGED for anything that is not a whole manifest of a version known here */
 export function decodeStatisticsManifest(bytes: Uint8Array): StatisticsManifest {
-  const outer = new Fields(bytes, WHAT);
-  const version = outer.number(0);
-  if (version !== VERSION) throw outer.damage(`version ${version} is not known`);
-  const contents = outer.bytes(1);
-  if (Buffer.compare(sha256(contents), outer.bytes(2, HASH_BYTES)) !== 0) {
-    throw outer.damage('its contents do not have their digest');
-  }
-  const fields = new Fields(contents, WHAT);
-  return {
-    clusterId: fields.text(0),
-    createdAtMs: fields.number(1),
-    marks: fields.list(2).all((marks, at) => decodeMark(marks.list(at))),
-    segments: fields.list(3).all((segments, at) => {
-      const segment = segments.list(at);
-      return { object: segment.text(0), bytes: segment.number(1), sha256: segment.bytes(2, HASH_BYTES) };
-    }),
-  };
-}
-
-function decodeMark(fields: Fields): StatisticsMark {
-  return {
-    shard: fields.text(0) as ShardName,
-    createdAt: fields.text(1),
-    position: fields.number(2),
-    entry: fields.number(3),
-    hash: fields.bytes(4),
-    clockMs: fields.number(5),
-    hasGap: fields.number(6) === 1,
-    dlqFrom: fields.number(7),
-  };
+  return decodeWithDigest(statisticsManifest, bytes, 'a manifest of statistics');
 }
 
 export interface StatisticsSegment {

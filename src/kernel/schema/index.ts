@@ -2,16 +2,16 @@
  * The language in which stored and sent records are described. A shape is declared once: it writes and reads MessagePack
  * without values in between, and the type of what it holds is inferred from it (`TypeOf`).
  *
- *   scalars   whole, integer, number, flag, bytes, text; oneOf (a word by its place), wordOf (by its name)
+ *   scalars   whole, integer, number, flag, bytes, bytesOf, text; oneOf (a word by its place), wordOf (by its name)
  *   parts     optional, absent, trailing, orElse, orNil, nullable, listOf, mapOf, tuple, later, sharedBytes
  *   records   fields (one behind the other), record (in a list); openRecord (forgiving), named (by name, those given)
- *   loose     looseText, looseNumber, opaque: as a general encoder wrote them
+ *   loose     looseText, looseNumber, numberedFlag, opaque: as a general encoder wrote them
  *   unions    union (a number, then a member), either, versioned (the same with the version of a format)
  *
  * That some things can be said in two ways has a history: the queue's records and those of the control state were
  * written differently from the beginning, and both are read for ever. New records are made of `fields` and `record`.
  */
-export { looseNumber, looseText, opaque } from './loose.js';
+export { looseNumber, looseText, numberedFlag, opaque } from './loose.js';
 export { Packer } from './packer.js';
 export * from './records.js';
 export * from './scalars.js';

@@ -28,6 +28,12 @@ export const looseNumber: Shape<number> = {
   read: (from) => from.number(),
 };
 
+/** A yes or no as 1 or 0. */
+export const numberedFlag: Shape<boolean> = {
+  write: (out, value) => out.whole(value ? 1 : 0),
+  read: (from) => from.whole() === 1,
+};
+
 /** A value that is described nowhere: what can be written at all comes back as it was. */
 export function opaque<T>(): Shape<T> {
   return { write: (out, value) => out.raw(encode(value)), read: (from) => decode(from.raw()) as T };

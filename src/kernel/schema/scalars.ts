@@ -11,6 +11,16 @@ export const number: Shape<number> = { write: (out, value) => out.number(value),
 export const flag: Shape<boolean> = { write: (out, value) => out.flag(value), read: (from) => from.flag() };
 export const bytes: Shape<Uint8Array> = { write: (out, value) => out.bytes(value), read: (from) => from.bytes() };
 
+export function bytesOf(length: number): Shape<Uint8Array> {
+  return {
+    write: (out, value) => out.bytes(value),
+    read: (from) => {
+      const value = from.bytes();
+      return value.length === length ? value : refuse(`${length} bytes`);
+    },
+  };
+}
+
 /** A text, branded or not. */
 export function text<T extends string = string>(): Shape<T> {
   return { write: (out, value) => out.text(value), read: (from) => from.text() as T };
