@@ -9,8 +9,8 @@ import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/i
 import type { QueueOwner } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
 import type { UndiciHttpOut } from '../adapters/http-delivery/index.js';
-import type { JetStreamObjectStore, JournalTotal, Names, NatsConnections } from '../adapters/nats/index.js';
-import type { OpenedNats } from '../adapters/nats/installation/index.js';
+import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
+import type { JournalTotal, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
   AnsweringThread,
   JobThreads,

@@ -9,7 +9,6 @@ export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-jour
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
 export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
-export { type JournalTotal, journalTotalOf } from './journal-total.js';
 export type { NatsLink } from './link.js';
 export { NatsBus, type NatsBusOptions } from './nats-bus.js';
 export {

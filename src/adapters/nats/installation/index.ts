@@ -1,5 +1,6 @@
 /** Opening an installation: for a process that serves, or for a command. */
 export { LAYOUT_MARK } from './embedded-nats.js';
+export { type JournalTotal, journalTotalOf } from './journal-total.js';
 export { natsOptionsOf } from './nats-options.js';
 export { openForCommand, openNats } from './open-nats.js';
 export type { OpenedNats } from './opened-nats.js';

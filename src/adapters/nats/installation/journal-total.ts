@@ -1,8 +1,8 @@
 /** How much all journals with an owner may hold together, history included. */
 import { statfs } from 'node:fs/promises';
-import { CLUSTER_JOURNAL_BYTES, type Config, JOURNAL_SHARE } from '../../config/index.js';
-import type { ShardName } from '../../kernel/index.js';
-import { CONTROL_SHARD, type ShardCounts, shardNames } from './streams.js';
+import { CLUSTER_JOURNAL_BYTES, type Config, JOURNAL_SHARE } from '../../../config/index.js';
+import type { ShardName } from '../../../kernel/index.js';
+import { CONTROL_SHARD, type ShardCounts, shardNames } from '../streams.js';
 
 export interface JournalTotal {
   readonly bytes: number;
