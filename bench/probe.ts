@@ -2,10 +2,10 @@
  * Loaded into the measured process (`--import`): watches its main thread from within and answers over the
  * parent's channel.
  *
- *  P1 of a late tick, garbage collection is taken off, and time in which the thread had no processor or
- *     slept; what is left is our own work. It is an upper bound: a round of the loop runs many callbacks
- *  P2 memory is what the kernel says of the whole process, its threads included, and what V8 says of the
- *     main isolate
+ *  BP1 of a late tick, garbage collection is taken off, and time in which the thread had no processor or
+ *      slept; what is left is our own work. It is an upper bound: a round of the loop runs many callbacks
+ *  BP2 memory is what the kernel says of the whole process, its threads included, and what V8 says of the
+ *      main isolate
  */
 import { openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';

@@ -15,7 +15,7 @@ import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
 import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { askFor, noted, parse, Refused, runVerb, UsageError, type Verbs } from './command-line.js';
+import { askFor, noted, parse, RefusedCommand, runVerb, UsageError, type Verbs } from './command-line.js';
 
 export interface AccountCommandDeps {
   readonly client: ControlClient;
@@ -188,8 +188,8 @@ async function find(client: ControlClient, which: string | undefined): Promise<A
   const all = await allAccounts(client);
   const found = which === undefined ? all.filter(isPersons) : all.filter((account) => isNamed(account, which));
   const [first, second] = found;
-  if (first === undefined) throw new Refused(`there is no account ${which ?? 'yet'}`);
-  if (second !== undefined) throw new Refused(`there are ${found.length} such accounts: say which by its id`);
+  if (first === undefined) throw new RefusedCommand(`there is no account ${which ?? 'yet'}`);
+  if (second !== undefined) throw new RefusedCommand(`there are ${found.length} such accounts: say which by its id`);
   return first;
 }
 

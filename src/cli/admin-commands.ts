@@ -1,8 +1,10 @@
 /** `millrace db`, `millrace account` and `millrace journal`, given the installation that they ask. */
+
 import { readFile } from 'node:fs/promises';
-import { CONTROL_SHARD, METER_SHARD, shardNames } from '../adapters/nats/index.js';
+import { shardNames } from '../adapters/nats/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { type AccountCommandDeps, accountCommand } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';

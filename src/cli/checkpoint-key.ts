@@ -1,7 +1,7 @@
 /**
  * The key that checkpoints are signed with: Ed25519, in a private file beside that of the secrets.
  *
- *  K1 the file is made once, whole and private, by the first checkpoint; of two that make it at once one counts
+ *  CK1 the file is made once, whole and private, by the first checkpoint; of two that make it at once one counts
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { link, rm } from 'node:fs/promises';
@@ -40,7 +40,7 @@ async function readKey(path: string): Promise<KeyObject | undefined> {
   }
 }
 
-/** K1. */
+/** CK1. */
 async function makeKey(path: string): Promise<KeyObject> {
   await ensureDirectory(dirname(path));
   const { privateKey } = generateKeyPairSync('ed25519');

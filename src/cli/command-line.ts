@@ -19,7 +19,7 @@ const WRONG_USAGE = 2;
 /** What is wrong with the command line; its message is one line. */
 export class UsageError extends Error {}
 /** What the control actor refused, or cannot be found. */
-export class Refused extends Error {}
+export class RefusedCommand extends Error {}
 
 /** What a command can be told to do, by its first word. */
 export type Verbs<Deps> = Readonly<Record<string, (argv: readonly string[], deps: Deps) => Promise<void>>>;
@@ -72,7 +72,9 @@ export async function askFor<Type extends ControlReply['type']>(
 ): Promise<ReplyOf<Type>> {
   const reply = await ask(client, command);
   if (reply.type === type) return reply as ReplyOf<Type>;
-  throw new Refused(reply.type === 'Rejected' ? reply.message : `an answer that was not expected: ${reply.type}`);
+  throw new RefusedCommand(
+    reply.type === 'Rejected' ? reply.message : `an answer that was not expected: ${reply.type}`,
+  );
 }
 
 type Options = Readonly<Record<string, string | undefined>>;

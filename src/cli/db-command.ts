@@ -12,7 +12,17 @@ import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/i
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { ask, askFor, noted, parse, Refused, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
+import {
+  ask,
+  askFor,
+  noted,
+  parse,
+  RefusedCommand,
+  runVerb,
+  UsageError,
+  type Verbs,
+  wholeOption,
+} from './command-line.js';
 import { databaseTable, secretLines } from './db-output.js';
 
 export interface DbCommandDeps {
@@ -160,8 +170,9 @@ async function find(client: ControlClient, idOrName: string, withDeleted = false
   if (byId !== undefined) return byId;
   const named = all.filter(({ name, deletedAtMs }) => name === idOrName && deletedAtMs === undefined);
   const [first, second] = named;
-  if (first === undefined) throw new Refused(`there is no database ${idOrName}`);
-  if (second !== undefined) throw new Refused(`${named.length} databases are named ${idOrName}: say which by its id`);
+  if (first === undefined) throw new RefusedCommand(`there is no database ${idOrName}`);
+  if (second !== undefined)
+    throw new RefusedCommand(`${named.length} databases are named ${idOrName}: say which by its id`);
   return first;
 }
 

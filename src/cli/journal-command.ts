@@ -6,7 +6,7 @@ import { type Moment, mustBeWhole } from '../journal/index.js';
 import { describeError, isMillraceError } from '../kernel/index.js';
 import { takeCheckpoint } from './checkpoint-command.js';
 import { UsageError } from './command-line.js';
-import { byShard, type JournalCommandDeps, type Place, placesOf } from './journal-deps.js';
+import { byShard, type JournalCommandDeps, type PlacedPartition, placesOf } from './journal-deps.js';
 import { diffDatabases } from './journal-diff.js';
 import { exportNdjson, exportResp } from './journal-export.js';
 import { JOURNAL_USAGE, parseQuestion, type Whose } from './journal-question.js';
@@ -63,7 +63,7 @@ async function wholePlacesFor(
   deps: JournalCommandDeps,
   whose: Whose,
   ...moments: readonly (Moment | undefined)[]
-): Promise<Place[]> {
+): Promise<PlacedPartition[]> {
   const places = await placesFor(deps, whose, ...moments);
   for (const shard of byShard(places).keys()) await mustBeWhole(deps, shard);
   return places;
@@ -73,7 +73,7 @@ async function placesFor(
   deps: JournalCommandDeps,
   { of, name }: Whose,
   ...moments: readonly (Moment | undefined)[]
-): Promise<Place[]> {
+): Promise<PlacedPartition[]> {
   const places = placesOf(await (of === 'database' ? deps.resolveDatabase(name) : deps.resolveAccount(name)));
   const isAmbiguous = byShard(places).size > 1 && moments.some((moment) => moment?.kind === 'position');
   if (!isAmbiguous) return places;

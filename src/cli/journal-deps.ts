@@ -46,16 +46,16 @@ export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, 
 }
 
 /** Where each partition lies, in order of index. */
-export interface Place {
+export interface PlacedPartition {
   readonly partition: PartitionName;
   readonly shard: ShardName;
 }
 
-export function placesOf({ partitions, shards }: PartitionPlaces): Place[] {
+export function placesOf({ partitions, shards }: PartitionPlaces): PlacedPartition[] {
   return partitions.map((partition, i) => ({ partition, shard: shards[i] as ShardName }));
 }
 
-export function byShard(places: readonly Place[]): Map<ShardName, PartitionName[]> {
+export function byShard(places: readonly PlacedPartition[]): Map<ShardName, PartitionName[]> {
   const partitionsByShard = new Map<ShardName, PartitionName[]>();
   for (const { shard, partition } of places) {
     const known = partitionsByShard.get(shard);

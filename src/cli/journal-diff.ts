@@ -3,12 +3,12 @@
 import { type EntryRef, type KeyChange, type KeyLook, wordJson } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { diffDatabase } from '../replay/index.js';
-import { byShard, type JournalCommandDeps, type Place, walkOptions } from './journal-deps.js';
+import { byShard, type JournalCommandDeps, type PlacedPartition, walkOptions } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
 export async function diffDatabases(
   deps: JournalCommandDeps,
-  places: readonly Place[],
+  places: readonly PlacedPartition[],
   { from, to, format, withValues }: QuestionOf<'diff'>,
 ): Promise<void> {
   const options = { ...walkOptions(deps), withValues };

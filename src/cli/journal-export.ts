@@ -9,11 +9,11 @@ import {
   exportState,
 } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
-import { byShard, type JournalCommandDeps, type Place } from './journal-deps.js';
+import { byShard, type JournalCommandDeps, type PlacedPartition } from './journal-deps.js';
 
 export async function exportNdjson(
   deps: JournalCommandDeps,
-  places: readonly Place[],
+  places: readonly PlacedPartition[],
   range: ExportRange,
 ): Promise<void> {
   for (const [shard, partitions] of byShard(places)) {
@@ -23,7 +23,7 @@ export async function exportNdjson(
 
 export async function exportResp(
   deps: JournalCommandDeps,
-  places: readonly Place[],
+  places: readonly PlacedPartition[],
   range: ExportRange,
 ): Promise<void> {
   const { segmentBytes } = DEFAULT_COMPACTION_LIMITS;

@@ -4,12 +4,12 @@ import type { PartitionFold } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { parseKvPartition } from '../messages/index.js';
 import { countsOf, type Replayed, type ReplayedPart, replayDatabase, replayQueue } from '../replay/index.js';
-import { byShard, hex, type JournalCommandDeps, type Place, walkOptions } from './journal-deps.js';
+import { byShard, hex, type JournalCommandDeps, type PlacedPartition, walkOptions } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
 export async function replayMoment(
   deps: JournalCommandDeps,
-  places: readonly Place[],
+  places: readonly PlacedPartition[],
   { whose, at, serve }: QuestionOf<'replay'>,
 ): Promise<void> {
   const options = walkOptions(deps);

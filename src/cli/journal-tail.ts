@@ -1,8 +1,8 @@
 /** `millrace journal tail`: what is stored from now on, a line for each section, until it is ended. */
 import { tailLines } from '../journal/index.js';
-import { byShard, type JournalCommandDeps, type Place } from './journal-deps.js';
+import { byShard, type JournalCommandDeps, type PlacedPartition } from './journal-deps.js';
 
-export async function tail(deps: JournalCommandDeps, places: readonly Place[]): Promise<void> {
+export async function tail(deps: JournalCommandDeps, places: readonly PlacedPartition[]): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([deps.signal, stop.signal]);
   const watching = [...byShard(places)].map(async ([shard, partitions]) => {

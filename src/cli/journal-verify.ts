@@ -13,10 +13,10 @@ import {
 } from '../journal/index.js';
 import type { ShardName } from '../kernel/index.js';
 import { openCheckpoint } from './checkpoint-command.js';
-import { byShard, hex, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
+import { byShard, hex, type JournalCommandDeps, type PlacedPartition, progressLines } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
-export async function verify(deps: JournalCommandDeps, places: readonly Place[]): Promise<0 | 1> {
+export async function verify(deps: JournalCommandDeps, places: readonly PlacedPartition[]): Promise<0 | 1> {
   let isFine = true;
   for (const [shard, partitions] of byShard(places)) {
     const marks = await leaseMarks(deps, shard);

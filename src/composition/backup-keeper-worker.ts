@@ -1,17 +1,21 @@
 /** Entry of the thread that keeps a moment of a database: one request. Started by JobThreads, ended by it. */
 import { doJob, type JobTask } from '../adapters/node/index.js';
-import { type KeepRequest, type Kept, keepStates } from '../journal/backup/index.js';
+import { type KeepRequest, type KeptState, keepStates } from '../journal/backup/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
 import { openThread, type ThreadTask } from './thread-container.js';
 
 /** Live commands go first. */
 const NICENESS = 10;
 
-await doJob<JobTask<ThreadTask, KeepRequest>, Kept>('a keeper of moments', NICENESS, async ({ job, world }, log) => {
-  const { close, ...parts } = await openThread(world, `backup ${job.backup}`, log);
-  try {
-    return await keepStates(parts, job, BACKUP_PLANES.fold);
-  } finally {
-    await close();
-  }
-});
+await doJob<JobTask<ThreadTask, KeepRequest>, KeptState>(
+  'a keeper of moments',
+  NICENESS,
+  async ({ job, world }, log) => {
+    const { close, ...parts } = await openThread(world, `backup ${job.backup}`, log);
+    try {
+      return await keepStates(parts, job, BACKUP_PLANES.fold);
+    } finally {
+      await close();
+    }
+  },
+);

@@ -1,6 +1,6 @@
 /** Databases: their shards in a process with the role `kv`, and the way to their owners from every process. */
 import type { DependencyContainer } from 'tsyringe';
-import { KvOwner, KvShardGateway, ProcessFacts } from '../actors/kv-shard/index.js';
+import { KvOwner, KvShardGateway, ProcessInfo } from '../actors/kv-shard/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { NodeReadings, VERSION } from '../adapters/node/index.js';
@@ -45,10 +45,10 @@ export function registerKvGateway(c: DependencyContainer): void {
 }
 
 /** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
-function processFacts(c: DependencyContainer): ProcessFacts {
+function processFacts(c: DependencyContainer): ProcessInfo {
   const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
   const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
   const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };
   const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
-  return new ProcessFacts(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
+  return new ProcessInfo(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
 }

@@ -19,7 +19,7 @@ import type {
   WorkerCompactor,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
-import type { KeepRequest, Kept } from '../journal/backup/index.js';
+import type { KeepRequest, KeptState } from '../journal/backup/index.js';
 import type {
   BootTime,
   Bus,
@@ -109,7 +109,7 @@ export const INTAKE = token<IntakeLog>('IntakeLog');
 export const HTTP_OUT = token<UndiciHttpOut>('HttpOut');
 export const CONTROL = token<ProcessControl>('ProcessControl');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
-export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, Kept>>('BackupThreads');
+export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, KeptState>>('BackupThreads');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** Of this process or another's, as the next two. */

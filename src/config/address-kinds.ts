@@ -1,15 +1,15 @@
 /**
- * Kinds of setting that name places: hosts, URLs, address ranges, destinations, name servers. They keep K1–K3 of kinds.ts.
+ * Kinds of setting that name places: hosts, URLs, address ranges, destinations, name servers. They keep KI1–KI3 of kinds.ts.
  */
 import { isIP, isIPv6 } from 'node:net';
 import { readUrl } from '../kernel/index.js';
-import { type Kind, listOf, rule } from './kinds.js';
+import { listOf, rule, type SettingKind } from './kinds.js';
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9]([a-z0-9-]{0,62}))*$/i;
 /** A name whose last part is a number is a mistyped IPv4 address. */
 const ENDS_NUMERIC = /(^|\.)\d+$/;
 
-export function host(): Kind {
+export function host(): SettingKind {
   const isHost = (value: unknown) =>
     typeof value === 'string' && (isIP(value) !== 0 || (HOST_NAME.test(value) && !ENDS_NUMERIC.test(value)));
   return {
@@ -21,7 +21,7 @@ export function host(): Kind {
 }
 
 /** An URL without userinfo, query and fragment: what is shown to others and logged holds no secret. */
-export function url(...schemes: readonly string[]): Kind {
+export function url(...schemes: readonly string[]): SettingKind {
   return {
     accepts: `${schemes.map((scheme) => `${scheme}://`).join(' or ')} and a host, without user, password, query or #`,
     rules: [rule('url', (value) => typeof value === 'string' && isPlainUrl(value, schemes))],
@@ -32,7 +32,7 @@ export function url(...schemes: readonly string[]): Kind {
 }
 
 /** One or more servers, separated by commas. A server without a scheme is `<schemes[0]>://`. */
-export function serverList(...schemes: readonly string[]): Kind {
+export function serverList(...schemes: readonly string[]): SettingKind {
   const kind = listOf(
     `${schemes.map((scheme) => `${scheme}://host:port`).join(' or ')}, several separated by commas, without user and password`,
     (item) => {
@@ -58,20 +58,20 @@ export interface AddressRange {
 }
 
 /** A range and the port that is meant there; without one, any. */
-export interface Destination extends AddressRange {
+export interface AllowedDestination extends AddressRange {
   readonly port: number | undefined;
 }
 
-export function addressRanges(): Kind {
+export function addressRanges(): SettingKind {
   return listOf('IP addresses or CIDR ranges, separated by commas', readRange, writeRange);
 }
 
-export function destinations(): Kind {
+export function destinations(): SettingKind {
   return listOf(
     'cidr:port pairs separated by commas, such as 10.1.0.0/16:443 or [fd00::/8]:*',
     readDestination,
     (destination) => {
-      const { port: only, ...range } = destination as Destination;
+      const { port: only, ...range } = destination as AllowedDestination;
       const written = writeRange(range);
       return `${written.includes(':') ? `[${written}]` : written}:${only ?? '*'}`;
     },
@@ -86,7 +86,7 @@ export interface ServerAddress {
 
 const DNS_PORT = 53;
 
-export function nameServers(): Kind {
+export function nameServers(): SettingKind {
   return listOf(
     'IP addresses separated by commas, with a port where it is not 53, such as 10.0.0.2 or [fd00::2]:5353',
     (given) => {
@@ -117,7 +117,7 @@ function writeRange(range: unknown): string {
   return `${address}/${prefixBits}`;
 }
 
-function readDestination(given: string): Destination | undefined {
+function readDestination(given: string): AllowedDestination | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5}|\*)$/.exec(given);
   const range = match && readRange((match[1] ?? match[2]) as string);
   if (!match || !range) return undefined;

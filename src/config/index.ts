@@ -1,4 +1,4 @@
-export type { AddressRange, Destination } from './address-kinds.js';
+export type { AddressRange, AllowedDestination } from './address-kinds.js';
 export { CLUSTER_JOURNAL_BYTES, JOURNAL_SHARE } from './defaults.js';
 export { describeConfig } from './describe.js';
 export { type Environment, loadConfig } from './load.js';

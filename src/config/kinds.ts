@@ -3,15 +3,15 @@
  * (class-validator judges), how it is written back, and how a person is told what is accepted.
  *
  * Invariants
- *  K1 `read` never throws and never corrects: what it cannot read stays the text it was, and the
- *     rules, which want another type, refuse that
- *  K2 `write` gives a text that `read` turns into an equal value; a secret's gives the mask
- *  K3 no value that is accepted holds a control character, so each fits a line
+ *  KI1 `read` never throws and never corrects: what it cannot read stays the text it was, and the
+ *      rules, which want another type, refuse that
+ *  KI2 `write` gives a text that `read` turns into an equal value; a secret's gives the mask
+ *  KI3 no value that is accepted holds a control character, so each fits a line
  */
 import { IsArray, IsBoolean, IsIn, IsInstance, IsInt, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { MASK, Secret } from './secret.js';
 
-export interface Kind {
+export interface SettingKind {
   /** Completes "… accepts …". */
   readonly accepts: string;
   readonly rules: readonly PropertyDecorator[];
@@ -31,7 +31,7 @@ export function rule(name: string, isRight: (value: unknown) => boolean): Proper
 
 // ── numbers ────────────────────────────────────────────────────────────────────────────────────────
 
-export function whole(min: number, max: number, what = 'a whole number'): Kind {
+export function whole(min: number, max: number, what = 'a whole number'): SettingKind {
   return {
     accepts: `${what} from ${min} to ${max}`,
     rules: [IsInt(), Min(min), Max(max)],
@@ -40,12 +40,12 @@ export function whole(min: number, max: number, what = 'a whole number'): Kind {
   };
 }
 
-export function milliseconds(min: number, max: number): Kind {
+export function milliseconds(min: number, max: number): SettingKind {
   return whole(min, max, 'a whole number of milliseconds');
 }
 
 /** @param zero what 0 means for this port */
-export function port(zero: string): Kind {
+export function port(zero: string): SettingKind {
   const kind = whole(0, 65_535, 'a port');
   return { ...kind, accepts: `${kind.accepts}; 0 ${zero}` };
 }
@@ -53,7 +53,7 @@ export function port(zero: string): Kind {
 const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** A count of bytes: `1048576`, `1024KiB`, `1MiB`. */
-export function bytes(min: number, max: number): Kind {
+export function bytes(min: number, max: number): SettingKind {
   return {
     accepts: `bytes, plain or with KiB, MiB or GiB, from ${writeBytes(min)} to ${writeBytes(max)}`,
     rules: [IsInt(), Min(min), Max(max)],
@@ -77,11 +77,11 @@ export function writeBytes(count: number): string {
 
 // ── choices ────────────────────────────────────────────────────────────────────────────────────────
 
-export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind {
+export function oneOf<Choice extends string>(...choices: readonly Choice[]): SettingKind {
   return { accepts: choices.join(' or '), rules: [IsIn([...choices])], read: (text) => text, write: String };
 }
 
-export function oneOfNumbers(...choices: readonly number[]): Kind {
+export function oneOfNumbers(...choices: readonly number[]): SettingKind {
   return {
     accepts: choices.join(' or '),
     rules: [IsIn([...choices])],
@@ -90,7 +90,7 @@ export function oneOfNumbers(...choices: readonly number[]): Kind {
   };
 }
 
-export function yesOrNo(): Kind {
+export function yesOrNo(): SettingKind {
   return {
     accepts: 'true or false',
     rules: [IsBoolean()],
@@ -100,7 +100,7 @@ export function yesOrNo(): Kind {
 }
 
 /** Some of the choices, separated by commas; each counts once. */
-export function someOf(...choices: readonly string[]): Kind {
+export function someOf(...choices: readonly string[]): SettingKind {
   return listOf(`one or more of ${choices.join(', ')}, separated by commas`, (item) =>
     choices.includes(item) ? item : undefined,
   );
@@ -108,24 +108,24 @@ export function someOf(...choices: readonly string[]): Kind {
 
 // ── text ───────────────────────────────────────────────────────────────────────────────────────────
 
-export function text(accepts: string, pattern: RegExp): Kind {
+export function text(accepts: string, pattern: RegExp): SettingKind {
   return { accepts, rules: [Matches(pattern)], read: (given) => given, write: String };
 }
 
-export function path(what: string): Kind {
+export function path(what: string): SettingKind {
   return text(`the path of ${what}`, ONE_LINE);
 }
 
 /** Visible ASCII without spaces, as it must fit an HTTP header. */
-export function secretToken(): Kind {
+export function secretToken(): SettingKind {
   return secret('1 to 512 visible ASCII characters without spaces', /^[\x21-\x7e]{1,512}$/);
 }
 
-export function secretText(): Kind {
+export function secretText(): SettingKind {
   return secret('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u);
 }
 
-function secret(accepts: string, pattern: RegExp): Kind {
+function secret(accepts: string, pattern: RegExp): SettingKind {
   return {
     accepts,
     rules: [IsInstance(Secret), rule('secret', (value) => value instanceof Secret && pattern.test(value.reveal()))],
@@ -140,7 +140,7 @@ export function listOf(
   accepts: string,
   readItem: (item: string) => unknown,
   writeItem: (item: unknown) => string = String,
-): Kind {
+): SettingKind {
   return {
     accepts,
     rules: [IsArray()],

@@ -2,9 +2,9 @@
  * From the environment to one validated, frozen `Config`, or to a single line that says what is wrong.
  *
  * Invariants
- *  L1 nothing but the given record is read: no file, no clock, no `process.env`
- *  L2 the line of an error names one variable and what it accepts, and shows no secret
- *  L3 a variable that is empty counts as not set, as a line of a compose file leaves it
+ *  LD1 nothing but the given record is read: no file, no clock, no `process.env`
+ *  LD2 the line of an error names one variable and what it accepts, and shows no secret
+ *  LD3 a variable that is empty counts as not set, as a line of a compose file leaves it
  */
 import { validateSync } from 'class-validator';
 import { MillraceError } from '../kernel/index.js';

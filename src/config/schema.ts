@@ -5,8 +5,8 @@
  */
 import {
   type AddressRange,
+  type AllowedDestination,
   addressRanges,
-  type Destination,
   destinations,
   host,
   nameServers,
@@ -30,7 +30,7 @@ import {
 } from './kinds.js';
 import type { Secret } from './secret.js';
 import { setting } from './setting.js';
-import { type Retention, retention, type WireAlias, wireAlias } from './structured-kinds.js';
+import { type AuditRetentionSetting, retention, type WireAlias, wireAlias } from './structured-kinds.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -117,7 +117,7 @@ class StorageSettings {
   @setting(yesOrNo()) readonly allowUnsynced!: boolean;
   @setting(whole(1, 256)) readonly kvShards!: number;
   @setting(whole(1, 256)) readonly queueShards!: number;
-  @setting(retention()) readonly auditRetention!: Retention;
+  @setting(retention()) readonly auditRetention!: AuditRetentionSetting;
   @setting(bytes(1024 * KIB, 1024 * 1024 * GIB)) readonly journalTotalBytes!: number | undefined;
   @setting(bytes(0, 1024 * GIB)) readonly diskReserveBytes!: number;
   @setting(whole(10, 10_000_000)) readonly snapshotEntries!: number;
@@ -162,11 +162,11 @@ class BoundSettings {
 /** Where deliveries may go. */
 class DestinationSettings {
   @setting(yesOrNo()) readonly allowPrivateDestinations!: boolean;
-  @setting(destinations()) readonly destinationAllow!: readonly Destination[];
+  @setting(destinations()) readonly destinationAllow!: readonly AllowedDestination[];
 }
 
 /** How messages are delivered, and what the queue keeps. */
-class DeliverySettings {
+class DeliveryConfig {
   @setting(whole(1, 100_000)) readonly deliveryConcurrency!: number;
   @setting(whole(1, 100_000)) readonly deliveryPerOrigin!: number;
   @setting(milliseconds(10, 600_000)) readonly deliveryConnectTimeoutMs!: number;
@@ -223,7 +223,7 @@ export class Config {
   readonly ownership = new OwnershipSettings();
   readonly bounds = new BoundSettings();
   readonly destinations = new DestinationSettings();
-  readonly delivery = new DeliverySettings();
+  readonly delivery = new DeliveryConfig();
   readonly prices = new PriceSettings();
   readonly firstStart = new FirstStartSettings();
 

@@ -3,7 +3,7 @@ import { isLoopback, type Surroundings } from './defaults.js';
 import { Config } from './schema.js';
 import { type SettingSpec, settingsOf } from './setting.js';
 
-export interface Section {
+export interface SettingSection {
   /** The field of `Config`. */
   readonly name: string;
   /** Values by field. */
@@ -11,7 +11,7 @@ export interface Section {
   readonly settings: readonly SettingSpec[];
 }
 
-export function sectionsOf(config: Config): readonly Section[] {
+export function sectionsOf(config: Config): readonly SettingSection[] {
   return Object.entries(config).map(([name, values]) => ({
     name,
     values: values as Record<string, unknown>,

@@ -6,20 +6,20 @@
 import { ValidateIf } from 'class-validator';
 import { assert } from '../kernel/index.js';
 import { DEFAULTS, type Default } from './defaults.js';
-import type { Kind } from './kinds.js';
+import type { SettingKind } from './kinds.js';
 
 export const PREFIX = 'MILLRACE_';
 
 export interface SettingSpec {
   readonly field: string;
   readonly variable: string;
-  readonly kind: Kind;
+  readonly kind: SettingKind;
   readonly fallback: Default;
 }
 
 const specsBySection = new Map<object, SettingSpec[]>();
 
-export function setting(kind: Kind): PropertyDecorator {
+export function setting(kind: SettingKind): PropertyDecorator {
   return (prototype, key) => {
     const field = String(key);
     const fallback = (DEFAULTS as Record<string, Default>)[field];

@@ -1,11 +1,11 @@
 /**
- * Kinds of setting whose text holds several values: retention, wire alias. They keep K1–K3 of kinds.ts.
+ * Kinds of setting whose text holds several values: retention, wire alias. They keep KI1–KI3 of kinds.ts.
  */
 import { IsObject } from 'class-validator';
-import { type Kind, readBytes, writeBytes } from './kinds.js';
+import { readBytes, type SettingKind, writeBytes } from './kinds.js';
 
 /** How long history stays readable: whichever bound is met first. A bound that is not given does not bind. */
-export interface Retention {
+export interface AuditRetentionSetting {
   readonly ageMs: number | undefined;
   /** Bytes of journal per shard. */
   readonly bytes: number | undefined;
@@ -13,19 +13,19 @@ export interface Retention {
 
 const AGE_UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
-export function retention(): Kind {
+export function retention(): SettingKind {
   return {
     accepts: 'an age (7d, 12h, 30m, 90s), bytes a shard (10GiB), or both as 7d,10GiB',
     rules: [IsObject()],
     read: (given) => readRetention(given) ?? given,
     write: (value) => {
-      const { ageMs, bytes: size } = value as Retention;
+      const { ageMs, bytes: size } = value as AuditRetentionSetting;
       return [ageMs === undefined ? [] : writeAge(ageMs), size === undefined ? [] : writeBytes(size)].flat().join(',');
     },
   };
 }
 
-function readRetention(given: string): Retention | undefined {
+function readRetention(given: string): AuditRetentionSetting | undefined {
   let ageMs: number | undefined;
   let size: number | undefined;
   for (const part of given.split(',').map((item) => item.trim())) {
@@ -54,7 +54,7 @@ export interface WireAlias {
   readonly partnerWord?: string | undefined;
 }
 
-export function wireAlias(): Kind {
+export function wireAlias(): SettingKind {
   return {
     accepts: 'three words as Header:queue:kv, or four with :partner, of letters and digits, beginning with a letter',
     rules: [IsObject()],

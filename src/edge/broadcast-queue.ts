@@ -2,16 +2,16 @@
  * Hands on what is said to many: to sockets that are written to, and to listeners that are told. A write takes tens of
  * microseconds, and a message may have thousands of listeners.
  *
- *  Q1 a millisecond of it at a time; then the loop goes round, for requests of everybody
- *  Q2 tenants take turns; of one tenant everything is handed on in order
- *  Q3 of a tenant for which more waits than `MAX_WAITING_BYTES` whoever says something waits until there is less: it is
- *     slowed, the loop is not. Nobody waits longer than `MAX_WAIT_MS`: what other processes say waits for nobody
+ *  BQ1 a millisecond of it at a time; then the loop goes round, for requests of everybody
+ *  BQ2 tenants take turns; of one tenant everything is handed on in order
+ *  BQ3 of a tenant for which more waits than `MAX_UNTOLD_BYTES` whoever says something waits until there is less: it
+ *      is slowed, the loop is not. Nobody waits longer than `MAX_WAIT_MS`: what other processes say waits for nobody
  */
 import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../ports/index.js';
 
 const SLICE_MS = 1;
 /** Sixty writes of 64 KiB, or a thousand small ones: some five to ten milliseconds. */
-const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const MAX_UNTOLD_BYTES = 4 * 1024 * 1024;
 /** A write costs as much as so many bytes do. */
 const WRITE_BYTES = 4 * 1024;
 /** No request is held for longer than that. */
@@ -84,7 +84,7 @@ export class BroadcastQueue implements Broadcasts {
 
   whenCaughtUp(tenant: string): Promise<void> | undefined {
     const lane = this.#lanes.get(tenant);
-    if (lane === undefined || lane.bytes <= MAX_WAITING_BYTES) return undefined;
+    if (lane === undefined || lane.bytes <= MAX_UNTOLD_BYTES) return undefined;
     const untilMs = this.clock.monotonicMs() + MAX_WAIT_MS;
     return new Promise((goOn) => lane.waiting.push({ untilMs, goOn }));
   }
@@ -100,14 +100,14 @@ export class BroadcastQueue implements Broadcasts {
     });
   }
 
-  /** (Q1) */
+  /** (BQ1) */
   #slice(): void {
     const startedAtMs = this.clock.monotonicMs();
     const mayGoOn = () => this.clock.monotonicMs() - startedAtMs < SLICE_MS;
     do {
       const lane = this.#lanes.values().next().value;
       if (lane === undefined) break;
-      if (this.#lanes.size > 1) this.#toTheEnd(lane); // Q2
+      if (this.#lanes.size > 1) this.#toTheEnd(lane); // BQ2
       this.#handOnFirst(lane, mayGoOn);
       if (lane.head === lane.turns.length) this.#lanes.delete(lane.tenant);
       if (lane.waiting.length > 0) this.#letGoOn(lane, startedAtMs);
@@ -131,9 +131,9 @@ export class BroadcastQueue implements Broadcasts {
     lane.head = 0;
   }
 
-  /** (Q3) */
+  /** (BQ3) */
   #letGoOn(lane: Lane, nowMs: number): void {
-    const isBehind = lane.bytes > MAX_WAITING_BYTES;
+    const isBehind = lane.bytes > MAX_UNTOLD_BYTES;
     const { waiting } = lane;
     lane.waiting = [];
     for (const one of waiting) {

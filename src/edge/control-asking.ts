@@ -3,7 +3,7 @@ import type { ControlCommand, ControlReply } from '../domain/control/index.js';
 import { assert } from '../kernel/index.js';
 import type { ManagementControl } from '../ports/index.js';
 import { controlRefusal } from './error-map.js';
-import { Refused } from './http/refused.js';
+import { RefusedRequest } from './http/refused.js';
 
 export type ControlReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 
@@ -14,7 +14,7 @@ export async function askControl<Type extends ControlReply['type']>(
   type: Type,
 ): Promise<ControlReplyOf<Type>> {
   const reply = await control.send(command);
-  if (reply.type === 'Rejected') throw new Refused(controlRefusal(reply.reason, reply.message));
+  if (reply.type === 'Rejected') throw new RefusedRequest(controlRefusal(reply.reason, reply.message));
   assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
   return reply as ControlReplyOf<Type>;
 }

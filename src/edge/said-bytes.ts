@@ -2,8 +2,9 @@
  * What waits to be written to one client, in order: references to bytes that others may be told as well, and that are
  * made once for all of them.
  *
- *  Y1 what is taken out for one write is at most about `WRITE_BYTES`: a part of what is long, or several that are short
- *  Y2 what is long is never copied
+ *  SY1 what is taken out for one write is at most about `WRITE_BYTES`: a part of what is long, or several that are
+ *      short
+ *  SY2 what is long is never copied
  */
 /** Byte strings, short texts, or the bytes of long ones. */
 export type Said = string | Buffer;
@@ -43,7 +44,7 @@ export class SaidBytes {
     this.#bytes = 0;
   }
 
-  /** The next to be written; there has to be something. (Y1) */
+  /** The next to be written; there has to be something. (SY1) */
   take(): Said {
     const first = this.#said[this.#head] as Said;
     const taken = typeof first === 'string' && first.length < LONG_BYTES ? this.#takeShort() : this.#takePart(first);

@@ -2,12 +2,12 @@
  * Guessing is slowed and seen: failed sign-ins of all faces of a process, counted by the address they came from.
  *
  * Invariants
- *  G1 an address that has failed too often is refused for seconds, and it alone: whoever signs in from another one is
- *     never kept out, and from the same one only until there is room for a failure again
- *  G2 a secret that nobody guesses, `UNGUESSABLE_CHARACTERS` long, is always looked up: behind a proxy that is not
- *     trusted everybody has one address, and who floods it must not lock the others out
- *  G3 what is kept is bounded, whatever comes: addresses, and names for the log. No secret is kept or logged
- *  G4 who signs in rightly is asked about only while somebody has failed within the last minute
+ *  SIG1 an address that has failed too often is refused for seconds, and it alone: whoever signs in from another one is
+ *       never kept out, and from the same one only until there is room for a failure again
+ *  SIG2 a secret that nobody guesses, `UNGUESSABLE_CHARACTERS` long, is always looked up: behind a proxy that is not
+ *       trusted everybody has one address, and who floods it must not lock the others out
+ *  SIG3 what is kept is bounded, whatever comes: addresses, and names for the log. No secret is kept or logged
+ *  SIG4 who signs in rightly is asked about only while somebody has failed within the last minute
  */
 import { isIPv6 } from 'node:net';
 import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';

@@ -1,7 +1,7 @@
 /** What each role of a team may do. In one's own account everybody is the owner. */
 import type { TeamRole } from '../domain/control/index.js';
 import { forbidden } from './error-map.js';
-import { Refused } from './http/refused.js';
+import { RefusedRequest } from './http/refused.js';
 
 /**
  * `read`: see what there is. `databases`: make, change and delete databases, search indexes, queues' tokens and backups.
@@ -22,5 +22,5 @@ export function mayDo(role: TeamRole, permission: Permission): boolean {
 
 /** @throws Refused 403 */
 export function mustBeAllowed(role: TeamRole, permission: Permission): void {
-  if (!mayDo(role, permission)) throw new Refused(forbidden(`the role ${role} may not do this`));
+  if (!mayDo(role, permission)) throw new RefusedRequest(forbidden(`the role ${role} may not do this`));
 }

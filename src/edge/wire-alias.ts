@@ -4,9 +4,9 @@
  * that there are two; everything else asks it for a header by the neutral name's last part.
  *
  * Invariants
- *  W1 both spellings of a request header are read; when both arrive the neutral one counts
- *  W2 an answer carries one spelling: the alias when any header of the request began with it
- *  W3 what is kept is neutral: names are turned on their way in (`neutralName`) and out (`Spelling.headerName`)
+ *  WAL1 both spellings of a request header are read; when both arrive the neutral one counts
+ *  WAL2 an answer carries one spelling: the alias when any header of the request began with it
+ *  WAL3 what is kept is neutral: names are turned on their way in (`neutralName`) and out (`Spelling.headerName`)
  */
 
 /** The words of one alias: header prefix without its dash, the queue's name, the store's name. */
@@ -85,7 +85,7 @@ export class WireSpellings {
   readonly #aliases: readonly Spelling[];
   /** Query keys of the queue's token; true for an alias. */
   readonly #tokenKeys: ReadonlyMap<string, boolean>;
-  /** For each header its names in lower case, neutral first (W1). */
+  /** For each header its names in lower case, neutral first (WAL1). */
   readonly #incoming: ReadonlyMap<WireHeader, readonly string[]>;
   readonly #words: readonly string[];
 
@@ -101,7 +101,7 @@ export class WireSpellings {
     );
   }
 
-  /** The spelling that the request's answer has (W2). */
+  /** The spelling that the request's answer has (WAL2). */
   spellingOf(headers: Headers): Spelling {
     if (this.#aliases.length === 0) return this.#neutral;
     for (const name in headers) {

@@ -1,11 +1,11 @@
 /**
  * One entry's way into the journal, sent again until the answer is definite.
  *
- *  U1 the same bytes with the same expectation, every time: a late copy of an earlier try is refused by it
- *  U2 a conflict after an unknown try is resolved by reading what stands there, never by guessing
- *  U3 a conflict below our own expectation means that acknowledged data has vanished
- *  U4 never a new expectation: an owner that has been overtaken does not append on top
- *  U5 the messages of a chunk set are appended one after the other (docs/adr/0013-chunk-sets-in-order.md)
+ *  AUN1 the same bytes with the same expectation, every time: a late copy of an earlier try is refused by it
+ *  AUN2 a conflict after an unknown try is resolved by reading what stands there, never by guessing
+ *  AUN3 a conflict below our own expectation means that acknowledged data has vanished
+ *  AUN4 never a new expectation: an owner that has been overtaken does not append on top
+ *  AUN5 the messages of a chunk set are appended one after the other (docs/adr/0013-chunk-sets-in-order.md)
  */
 
 import { assert, describeError, MillraceError, type ShardName } from '../kernel/index.js';
@@ -46,7 +46,7 @@ export class DefiniteAppender {
     watch: AppendWatch,
   ): Promise<number> {
     let position = expectedLast;
-    // U5: one after the other. A later message of the set must never be sent on the guess that the one
+    // AUN5: one after the other. A later message of the set must never be sent on the guess that the one
     // before it was stored: where a successor's claim stands instead, the guess is right by accident.
     for (const bytes of messages) position = await this.#appendOne(shard, bytes, position, watch);
     return position;
@@ -91,7 +91,7 @@ export class DefiniteAppender {
     }
   }
 
-  /** U2: ours is stored if and only if the message right behind the expectation has our bytes. */
+  /** AUN2: ours is stored if and only if the message right behind the expectation has our bytes. */
   async #resolveConflict(
     shard: ShardName,
     bytes: Uint8Array,

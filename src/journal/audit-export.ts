@@ -2,10 +2,10 @@
  * The history of partitions, out of the journal: as lines of JSON, one for each section of an entry, or as
  * RESP commands that give any Redis the same data. What comes out has been followed link by link.
  *
- *  E1 an earlier moment than what is kept is refused, never answered with less
- *  E2 RESP output gives the state at `to`, whatever `from` is: history before `from` comes as the snapshot
- *     before it, where there is one
- *  E3 nothing is read ahead of whoever takes the output
+ *  AE1 an earlier moment than what is kept is refused, never answered with less
+ *  AE2 RESP output gives the state at `to`, whatever `from` is: history before `from` comes as the snapshot
+ *      before it, where there is one
+ *  AE3 nothing is read ahead of whoever takes the output
  */
 
 import type { ReadEntry } from '../codec/envelope/index.js';
@@ -36,7 +36,7 @@ interface Beginning {
 
 /**
  * One line for each section of the partitions within the range, in pieces; a piece that ends a line ends in a newline.
- * @throws INVALID (E1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ * @throws INVALID (AE1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function* exportLines(
   ports: AuditPorts,
@@ -57,8 +57,8 @@ export async function* exportLines(
 }
 
 /**
- * One partition as RESP commands: a snapshot's, then every effect behind it up to `to` (E2).
- * @throws INVALID (E1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ * One partition as RESP commands: a snapshot's, then every effect behind it up to `to` (AE2).
+ * @throws INVALID (AE1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function* exportCommands(
   ports: AuditPorts,

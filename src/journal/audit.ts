@@ -3,8 +3,8 @@
  * the chain of every partition's sections, positions without a gap, that snapshots end on this chain, and that the
  * entries somebody vouches for are in it. Every finding is reported, in order of position.
  *
- *  A1 what the server does not give back any more is a finding at its position, and what is behind it is read
- *  A2 a front that is let go of while it is read is no damage: the audit begins again behind it
+ *  AUJ1 what the server does not give back any more is a finding at its position, and what is behind it is read
+ *  AUJ2 a front that is let go of while it is read is no damage: the audit begins again behind it
  */
 import type { PartitionName, ShardName } from '../kernel/index.js';
 import type { Journal, Log, ObjectStore } from '../ports/index.js';
@@ -55,7 +55,7 @@ export interface ShardAudit {
   readonly findings: readonly Finding[];
 }
 
-/** A2: the front of a busy shard moves once in a while, not all the time. */
+/** AUJ2: the front of a busy shard moves once in a while, not all the time. */
 const MAX_RESTARTS = 3;
 
 /** Reads all of the shard's journal. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted; damage is reported, not thrown */

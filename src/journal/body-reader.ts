@@ -2,10 +2,10 @@
  * Finds the bytes of a body that a state knows by number: in the entry that brought it, while the journal holds
  * that, else in the body segments of the newest snapshot.
  *
- *  R1 an entry that the journal has let go of is covered by a snapshot that was there before: what is in neither
- *     is damage
- *  R2 bodies that lie together are fetched together: many reads of one entry or one segment cost one
- *  R3 what is held and what is being fetched at a time is bounded; nothing holds the event loop for long
+ *  BRE1 an entry that the journal has let go of is covered by a snapshot that was there before: what is in neither
+ *       is damage
+ *  BRE2 bodies that lie together are fetched together: many reads of one entry or one segment cost one
+ *  BRE3 what is held and what is being fetched at a time is bounded; nothing holds the event loop for long
  */
 
 import type { BodyIndex } from '../codec/envelope/index.js';

@@ -2,12 +2,12 @@
  * Bodies beside a partition's snapshot: what its state refers to by number and the journal may soon not hold any
  * more is copied into immutable segments of their own, and from segment to segment for as long as it is needed.
  *
- *  B1 every body that is needed and was in a segment, or came fresh, is in exactly one segment afterwards
- *  B2 a segment whose live share fell below half is rewritten, one without a live body is left out, all others are
- *     carried over unread: what is stored is at most twice what is needed
- *  B3 smaller segments join when at least as much is written anyway: there are few, and each byte moves
- *     a logarithmic number of times
- *  B4 one old and one new segment are in memory at a time
+ *  BSE1 every body that is needed and was in a segment, or came fresh, is in exactly one segment afterwards
+ *  BSE2 a segment whose live share fell below half is rewritten, one without a live body is left out, all others are
+ *       carried over unread: what is stored is at most twice what is needed
+ *  BSE3 smaller segments join when at least as much is written anyway: there are few, and each byte moves
+ *       a logarithmic number of times
+ *  BSE4 one old and one new segment are in memory at a time
  */
 import { type BodyIndex, decodeBodyIndex, encodeBodyIndex } from '../codec/envelope/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';

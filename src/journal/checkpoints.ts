@@ -6,8 +6,8 @@
  * What is signed is the format's name, a line feed, and the statement as JSON without blanks, its fields in the order
  * of the file; key and signature are Ed25519, base64 (the key as SubjectPublicKeyInfo, DER). Hashes are SHA-256, hex.
  *
- *  CP1 what is stated was read link by link from a snapshot on, not taken from anybody
- *  CP2 a statement of which a character was changed has no valid signature; whose key it is, the fingerprint tells
+ *  CHK1 what is stated was read link by link from a snapshot on, not taken from anybody
+ *  CHK2 a statement of which a character was changed has no valid signature; whose key it is, the fingerprint tells
  */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';

@@ -1,12 +1,12 @@
 /**
  * A snapshot of a shard from the one before and the entries since, made beside its actor.
  *
- *  C1 memory is bounded by the largest partition, `stepBytes` of effects and two segments: partitions are folded one
- *     at a time, and bodies that lie beside a state come with pending effects or one segment at a time
- *  C2 a manifest is written only after all that it names was read back, loaded into another fold and its
- *     digest compared: a manifest that is there has been verified
- *  C3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
- *  C4 what a failed sweep leaves behind is no reason to fail: the snapshot is good
+ *  CMP1 memory is bounded by the largest partition, `stepBytes` of effects and two segments: partitions are folded one
+ *       at a time, and bodies that lie beside a state come with pending effects or one segment at a time
+ *  CMP2 a manifest is written only after all that it names was read back, loaded into another fold and its
+ *       digest compared: a manifest that is there has been verified
+ *  CMP3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
+ *  CMP4 what a failed sweep leaves behind is no reason to fail: the snapshot is good
  */
 import {
   assert,
@@ -192,7 +192,7 @@ class Compaction {
     this.#forgetOldCommands();
   }
 
-  /** C1: load, apply, write, drop. */
+  /** CMP1: load, apply, write, drop. */
   async #foldPartition(name: PartitionName, effects: CollectedEffects): Promise<void> {
     const { job, limits } = this;
     const store = this.#store;
@@ -227,7 +227,7 @@ class Compaction {
     }
   }
 
-  /** C2: what a recovery would do. */
+  /** CMP2: what a recovery would do. */
   async #verify(name: PartitionName): Promise<void> {
     const partition = this.#partitions.get(name);
     assert(partition !== undefined, 'a changed partition was not folded', { name });
@@ -290,13 +290,13 @@ async function finish(
     manifestDigest: newest.digest,
     coveredNumber: head.number,
     coveredPosition: head.position,
-    // Never the newest entry either: it is behind the older of two manifests (R1 of retention).
+    // Never the newest entry either: it is behind the older of two manifests (RET1 of retention).
     purgeBelow: Math.max(first, plan.purgeBelow ?? first),
     snapshotBytes: segmentsOf(newest.manifest).reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
 
-/** R6 of retention. */
+/** RET6 of retention. */
 async function ceilingOf(
   { journal }: CompactionPorts,
   shard: ShardName,

@@ -10,7 +10,7 @@
 import type { StoredMessage, Timers } from '../ports/index.js';
 import { type BatchOptions, type Follow, inBatches } from './log-batches.js';
 
-export interface LogReader {
+export interface FollowingReader {
   readonly follow: Follow;
   /** Makes ready, at the start and after every failure. @returns the position up to which it has everything */
   begin(signal: AbortSignal): Promise<number>;
@@ -31,7 +31,7 @@ export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedByt
 /** Resolves when it was stopped, or its reader has given up. */
 export async function followLog(
   timers: Timers,
-  reader: LogReader,
+  reader: FollowingReader,
   { lingerMs, retryMs, ...following }: LogFollowing,
   signal: AbortSignal,
 ): Promise<void> {

@@ -2,9 +2,9 @@
  * How an owner gets its shard's state back: the newest snapshot that counts, then every entry behind it
  * up to the owner's own claim, each checked before it is handed over.
  *
- *  R1 the last entry handed over is the claim: that number, that hash, at that position
- *  R2 the entry that the lease vouches for is on the chain, or older than the snapshot
- *  R3 nothing between the snapshot and the claim is missing
+ *  RRE1 the last entry handed over is the claim: that number, that hash, at that position
+ *  RRE2 the entry that the lease vouches for is on the chain, or older than the snapshot
+ *  RRE3 nothing between the snapshot and the claim is missing
  * Whatever breaks one of them is JOURNAL_DAMAGED: a person has to look, nothing is skipped.
  */
 import type { ReadEntry } from '../codec/envelope/index.js';
@@ -41,7 +41,7 @@ export interface Recovered {
  * @param claim      the owner's own claim, as it was stored
  * @param highWater  the last entry known from elsewhere to be stored
  * @param avoid      manifests that turned out not to load: the one before them is used
- * The steps throw JOURNAL_DAMAGED (R1–R3), FENCED when a successor has already compacted past the claim,
+ * The steps throw JOURNAL_DAMAGED (RRE1–RRE3), FENCED when a successor has already compacted past the claim,
  * JOURNAL_UNAVAILABLE.
  */
 export function recover(
@@ -72,7 +72,7 @@ export function recover(
   return { steps: steps(), links: () => chain.sections() };
 }
 
-/** R3, and that the snapshot does not know more than the journal. */
+/** RRE3, and that the snapshot does not know more than the journal. */
 async function checkBeginning(
   journal: Journal,
   shard: ShardName,
@@ -99,7 +99,7 @@ async function checkBeginning(
   }
 }
 
-/** R1 */
+/** RRE1 */
 function checkEnd(shard: ShardName, head: ChainHead, claim: ChainHead): void {
   if (head.number === claim.number && head.position === claim.position && equal(head.hash, claim.hash)) return;
   throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the claim was not reached`, {
@@ -111,7 +111,7 @@ function checkEnd(shard: ShardName, head: ChainHead, claim: ChainHead): void {
   });
 }
 
-/** R2 */
+/** RRE2 */
 class Vouched {
   #isMet: boolean;
 

@@ -1,14 +1,14 @@
 /**
  * What of a shard's past is kept, decided from its manifests alone.
  *
- *  R1 the two newest manifests stay, and everything in the journal behind the older of them
- *  R2 history younger than the audit retention's age *and* within its bytes stays: whichever is reached
- *     first lets go of what is older
- *  R3 the manifest that the retained history begins behind stays: without it, history has no beginning
- *  R4 a few manifests between stay as the beginnings of later days; history is let go of in those steps
- *  R6 all journals together stay within a total, as far as R1 lets them: where they would not, the largest let go of what
- *      is beyond the level at which all fit, though it is younger than R2 keeps it
- *  R5 one manifest alone lets go of nothing: its verification may have missed something
+ *  RET1 the two newest manifests stay, and everything in the journal behind the older of them
+ *  RET2 history younger than the audit retention's age *and* within its bytes stays: whichever is reached
+ *       first lets go of what is older
+ *  RET3 the manifest that the retained history begins behind stays: without it, history has no beginning
+ *  RET4 a few manifests between stay as the beginnings of later days; history is let go of in those steps
+ *  RET6 all journals together stay within a total, as far as RET1 lets them: where they would not, the largest let go of
+ *       what is beyond the level at which all fit, though it is younger than RET2 keeps it
+ *  RET5 one manifest alone lets go of nothing: its verification may have missed something
  */
 import type { StoredManifest } from './snapshot-store.js';
 
@@ -20,7 +20,7 @@ export interface AuditRetention {
 
 export const DEFAULT_AUDIT_RETENTION: AuditRetention = { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 10 * 1024 ** 3 };
 
-/** R6, of one journal. */
+/** RET6, of one journal. */
 export interface JournalCeiling {
   /** What it holds now. */
   readonly heldBytes: number;
@@ -28,7 +28,7 @@ export interface JournalCeiling {
 }
 
 /**
- * R6: the most that one of several may have, so that all together have the total; small ones leave theirs to large ones.
+ * RET6: the most that one of several may have, so that all together have the total; small ones leave theirs to large ones.
  * Infinity where all fit as they are.
  */
 export function levelOf(sizes: readonly number[], total: number): number {
@@ -42,7 +42,7 @@ export function levelOf(sizes: readonly number[], total: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** R4: history overstays by at most this share; each manifest kept for it may hold a copy of the state. */
+/** RET4: history overstays by at most this share; each manifest kept for it may hold a copy of the state. */
 const STEPS = 4;
 
 export interface RetentionPlan {
@@ -50,7 +50,7 @@ export interface RetentionPlan {
   readonly keep: readonly StoredManifest[];
   /** The journal may be cut below this position; `undefined`: not at all. */
   readonly purgeBelow: number | undefined;
-  /** R6 asked for less than R1 can let go of. */
+  /** RET6 asked for less than RET1 can let go of. */
   readonly isOver: boolean;
 }
 
@@ -74,7 +74,7 @@ export function planRetention(
   const isLetGo = (stored: StoredManifest) =>
     ageOf(stored) >= retention.maxAgeMs || bytesSince(stored) >= retention.maxBytes;
 
-  // From the oldest that is needed (R3) towards the newest, in steps (R4).
+  // From the oldest that is needed (RET3) towards the newest, in steps (RET4).
   let beginning = manifests.findIndex(isLetGo);
   if (isAsked) {
     const beyond = manifests.findIndex((stored) => bytesSince(stored) > ceiling.maxBytes);

@@ -3,10 +3,10 @@
  * `<shard>/segment/<number>-<partition>-<n>`, where the number is that of the last entry covered. Bodies that lie
  * beside a state are segments too, `…-b<n>` with their index `…-i<n>`.
  *
- *  P1 a manifest counts only when it decodes, has its digest and all its segments are there in full length
- *  P2 what P1 refuses is logged and passed over: the one before it is used
- *  P3 only what is older than a manifest that counts is ever swept: a compaction that is still writing
- *     has higher numbers than any manifest there is
+ *  SNS1 a manifest counts only when it decodes, has its digest and all its segments are there in full length
+ *  SNS2 what SNS1 refuses is logged and passed over: the one before it is used
+ *  SNS3 only what is older than a manifest that counts is ever swept: a compaction that is still writing
+ *       has higher numbers than any manifest there is
  */
 import { createHash } from 'node:crypto';
 import { decodeManifest, encodeManifest, sha256 } from '../codec/envelope/index.js';
@@ -36,7 +36,7 @@ export class SnapshotStore {
     private readonly log: Log,
   ) {}
 
-  /** The newest manifest that counts (P1). @throws JOURNAL_UNAVAILABLE */
+  /** The newest manifest that counts (SNS1). @throws JOURNAL_UNAVAILABLE */
   async newest(shard: ShardName, avoid: ReadonlySet<string> = new Set()): Promise<StoredManifest | undefined> {
     for await (const stored of this.newestFirst(shard, avoid)) return stored;
     return undefined;
@@ -184,7 +184,7 @@ export class SnapshotStore {
 
   /**
    * Deletes every manifest but those kept, and every segment none of them names, up to the newest
-   * kept (P3). Manifests go first: one without its segments must never look whole.
+   * kept (SNS3). Manifests go first: one without its segments must never look whole.
    * @returns how many objects went. @throws JOURNAL_UNAVAILABLE
    */
   async prune(shard: ShardName, keep: readonly StoredManifest[]): Promise<number> {

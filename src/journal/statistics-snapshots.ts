@@ -2,11 +2,11 @@
  * Snapshots of the statistics in the object store: `statistics/manifest/<position of the meter's log>` and the segments
  * that it names, `statistics/segment/<position>-<writer>-<n>`. Any process may write one, several at once too.
  *
- *  ST1 a manifest counts only when it decodes and all its segments are there in full length; what does not count is
- *      passed over, and said
- *  ST2 a manifest is written after everything that it names was read back as it was written
- *  ST3 the two newest that count stay, and what is newer than they; the meter's log may go below the older of them
- *      (`coveredUpTo`): one alone lets go of nothing
+ *  STS1 a manifest counts only when it decodes and all its segments are there in full length; what does not count is
+ *       passed over, and said
+ *  STS2 a manifest is written after everything that it names was read back as it was written
+ *  STS3 the two newest that count stay, and what is newer than they; the meter's log may go below the older of them
+ *       (`coveredUpTo`): one alone lets go of nothing
  */
 import { sha256 } from '../codec/envelope/index.js';
 import {
@@ -48,7 +48,7 @@ export class StatisticsSnapshots {
       .reverse();
   }
 
-  /** Every one that counts (ST1), the newest first. @throws JOURNAL_UNAVAILABLE */
+  /** Every one that counts (STS1), the newest first. @throws JOURNAL_UNAVAILABLE */
   async *newestFirst(): AsyncGenerator<StoredStatistics> {
     const names = await this.names();
     if (names.length === 0) return;
@@ -95,7 +95,7 @@ export class StatisticsSnapshots {
     return { object, bytes: bytes.length, sha256: sha256(bytes) };
   }
 
-  /** ST2. @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when something does not read back; CONFLICT: another was faster */
+  /** STS2. @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when something does not read back; CONFLICT: another was faster */
   async writeManifest(manifest: StatisticsManifest): Promise<StoredStatistics> {
     for (const ref of manifest.segments) await this.#bytesOf(ref);
     const name = statisticsManifestName(meterPositionOf(manifest));
@@ -111,7 +111,7 @@ export class StatisticsSnapshots {
     for (const { object } of segments) await this.objects.delete(object);
   }
 
-  /** ST3. Manifests go first: one without its segments must never look whole. @throws JOURNAL_UNAVAILABLE */
+  /** STS3. Manifests go first: one without its segments must never look whole. @throws JOURNAL_UNAVAILABLE */
   async prune(keep: readonly StoredStatistics[]): Promise<void> {
     const newest = keep[0]?.name.slice(MANIFESTS.length);
     if (newest === undefined) return;
@@ -140,7 +140,7 @@ export function keptStatistics(stored: readonly StoredStatistics[]): readonly St
   return stored.slice(0, KEPT);
 }
 
-/** ST3: up to where the meter's log is in two snapshots; 0: nowhere. @param stored those that count, the newest first */
+/** STS3: up to where the meter's log is in two snapshots; 0: nowhere. @param stored those that count, the newest first */
 export function coveredUpTo(stored: readonly StoredStatistics[]): number {
   const older = stored[KEPT - 1];
   return older === undefined ? 0 : meterPositionOf(older.manifest);

@@ -3,16 +3,16 @@
  * what a connection listens to and watches, what is made as their answer and not read yet. Counted for the process,
  * and for each tenant: a database, an account, or those nobody knows yet.
  *
- *  B1 growth is asked for before the bytes are there; what is there already (an answer) is always counted
- *  B2 one tenant may have `TENANT_SHARE` of what there is, so that one alone leaves room for others
- *  B3 once less than `RESERVED` of it is left, only tenants grow that hold less than an even part
- *  B4 what nobody has signed in for may have `STRANGERS_SHARE` in all
- *  B5 what a tenant holds beyond its share, because it is there already, is taken from nobody else's
+ *  BB1 growth is asked for before the bytes are there; what is there already (an answer) is always counted
+ *  BB2 one tenant may have `TENANT_SHARE` of what there is, so that one alone leaves room for others
+ *  BB3 once less than `RESERVED_BUDGET` of it is left, only tenants grow that hold less than an even part
+ *  BB4 what nobody has signed in for may have `STRANGERS_SHARE` in all
+ *  BB5 what a tenant holds beyond its share, because it is there already, is taken from nobody else's
  */
 
 /** Of the whole. */
 const TENANT_SHARE = 0.5;
-const RESERVED = 0.2;
+const RESERVED_BUDGET = 0.2;
 const STRANGERS_SHARE = 0.125;
 /** Of a tenant's part: what one answer may hold, so that several of its requests fit beside each other. */
 const ANSWER_SHARE = 0.5;
@@ -29,7 +29,7 @@ export interface Tenant {
 export class ByteBudget {
   readonly #tenants = new Map<string, Tenant>();
   #usedBytes = 0;
-  /** The same, of each tenant no more than its share (B5). */
+  /** The same, of each tenant no more than its share (BB5). */
   #sharedBytes = 0;
 
   /** @param limitBytes of all tenants together */
@@ -72,7 +72,7 @@ export class ByteBudget {
   leftOf(tenant: string): number {
     const { limitBytes } = this;
     const ofTenant = this.#shareOf(tenant) - this.bytesOf(tenant);
-    return Math.max(0, Math.min(ofTenant, limitBytes * (1 - RESERVED) - this.#sharedBytes));
+    return Math.max(0, Math.min(ofTenant, limitBytes * (1 - RESERVED_BUDGET) - this.#sharedBytes));
   }
 
   /** @internal */
@@ -111,7 +111,7 @@ export class ByteBudget {
     const after = tenant.bytes + bytes;
     if (after > this.#shareOf(tenant.name)) return false;
     const isLarge = after > limitBytes / Math.max(1, this.#tenants.size);
-    return this.#sharedBytes + bytes <= limitBytes * (isLarge ? 1 - RESERVED : 1);
+    return this.#sharedBytes + bytes <= limitBytes * (isLarge ? 1 - RESERVED_BUDGET : 1);
   }
 }
 
@@ -137,7 +137,7 @@ export class Hold {
     return this.#set(bytes, false);
   }
 
-  /** Holds so many bytes, which are there already (B1). */
+  /** Holds so many bytes, which are there already (BB1). */
   force(bytes: number): void {
     this.#set(bytes, true);
   }

@@ -1,9 +1,10 @@
 /**
  * Calls to destinations. Promises every adapter keeps:
- *  O1 nothing is sent to an address that the rules forbid, however its name or text leads there
- *  O2 no redirect is followed, no body is decoded, no proxy of the environment is used
- *  O3 sockets, time and bytes of one call are bounded, and the sockets of one origin; and what long answers take together
- *  O4 the outcome of every call is a value; nothing is thrown
+ *  HO1 nothing is sent to an address that the rules forbid, however its name or text leads there
+ *  HO2 no redirect is followed, no body is decoded, no proxy of the environment is used
+ *  HO3 sockets, time and bytes of one call are bounded, and the sockets of one origin; and what long answers take
+ *      together
+ *  HO4 the outcome of every call is a value; nothing is thrown
  */
 import type { AttemptOutcome, HeaderList, HttpMethod } from '../domain/queue/index.js';
 

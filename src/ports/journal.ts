@@ -2,13 +2,13 @@
  * The append-only log of each shard: the only source of truth.
  *
  * Promises every adapter keeps (test/contract/journal.contract.ts):
- *  J1 positions of a shard start at 1 and grow by one with every stored message
- *  J2 `append` stores the bytes only if the last position is `expectedLast`, atomically
- *  J3 `stored` means: survives whatever the profile promises to survive
- *  J4 `conflict` and `rejected` mean: this try did not store it and never will
- *  J5 `unknown` promises nothing: it may be stored already, or land later
- *  J6 a message at a position never changes; `readAt` of one that is stored finds it sooner or later
- *  J7 `tail` and `readAt` may be stale: what they do not show may still be there
+ *  JN1 positions of a shard start at 1 and grow by one with every stored message
+ *  JN2 `append` stores the bytes only if the last position is `expectedLast`, atomically
+ *  JN3 `stored` means: survives whatever the profile promises to survive
+ *  JN4 `conflict` and `rejected` mean: this try did not store it and never will
+ *  JN5 `unknown` promises nothing: it may be stored already, or land later
+ *  JN6 a message at a position never changes; `readAt` of one that is stored finds it sooner or later
+ *  JN7 `tail` and `readAt` may be stale: what they do not show may still be there
  */
 import type { ShardName } from '../kernel/index.js';
 

@@ -3,9 +3,9 @@
  * and no chain; whoever counts from it tells records apart by what is in them.
  *
  * Promises every adapter keeps
- *  ML1 a record whose append resolved is stored as durably as a journal's
- *  ML2 an append that was rejected may be stored all the same, even twice when it is sent again
- *  ML3 positions grow by one with every stored record, and what stands at one never changes
+ *  MLO1 a record whose append resolved is stored as durably as a journal's
+ *  MLO2 an append that was rejected may be stored all the same, even twice when it is sent again
+ *  MLO3 positions grow by one with every stored record, and what stands at one never changes
  */
 import type { JournalFollower, Subscription } from './journal.js';
 

@@ -3,10 +3,10 @@
  * whoever watches. Nothing of a tenant (a database, a key, an address) is ever a label.
  *
  * Promises
- *  M1 `add` and `observe` are a few additions on plain numbers: they allocate nothing, never throw
- *     and are fit for the hot path; text is made when somebody asks for it
- *  M2 the handle for a name and label is the same one each time, so it can be fetched once and kept
- *  M3 labels of one name are bounded in number: what comes beyond `MAX_SERIES` counts as `other`
+ *  ME1 `add` and `observe` are a few additions on plain numbers: they allocate nothing, never throw
+ *      and are fit for the hot path; text is made when somebody asks for it
+ *  ME2 the handle for a name and label is the same one each time, so it can be fetched once and kept
+ *  ME3 labels of one name are bounded in number: what comes beyond `MAX_SERIES` counts as `other`
  */
 
 export const COUNTERS = {
@@ -39,7 +39,7 @@ export const COUNTERS = {
   millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
 } as const;
 
-export const GAUGES = {
+export const GAUGE_HELP = {
   millrace_mailbox_commands: { help: 'Commands waiting in the mailbox of a shard.', label: 'shard' },
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
   millrace_shard_epoch: { help: 'Epoch of a shard that this process owns.', label: 'shard' },
@@ -110,7 +110,7 @@ export const HISTOGRAMS = {
 } as const;
 
 export type CounterName = keyof typeof COUNTERS;
-export type GaugeName = keyof typeof GAUGES;
+export type GaugeName = keyof typeof GAUGE_HELP;
 export type HistogramName = keyof typeof HISTOGRAMS;
 
 /** Series of one name; commands have some 250 kinds, shards are at most 256 a plane. */

@@ -1,12 +1,12 @@
 /** Whose queue a token opens, and under which limits: answered from this process's copy of the control state. */
-import type { AccountFacts } from '../domain/queue/index.js';
+import type { AccountTerms } from '../domain/queue/index.js';
 import type { AccountId } from '../kernel/index.js';
 
 export interface QueueGrant {
   readonly account: AccountId;
   /** `read-only` may look at everything and change nothing. */
   readonly role: 'standard' | 'read-only';
-  readonly facts: AccountFacts;
+  readonly terms: AccountTerms;
 }
 
 export interface QueueAccess {
@@ -22,7 +22,7 @@ export interface QueueAccess {
 /** For the owner of an account's queue: the limits in force, as far as this process has heard. */
 export interface AccountBook {
   /** Undefined: no such account, or not heard of yet. */
-  factsOf(account: AccountId): AccountFacts | undefined;
+  termsOf(account: AccountId): AccountTerms | undefined;
 }
 
 export interface SigningKeys {
@@ -31,7 +31,7 @@ export interface SigningKeys {
 }
 
 export interface SigningKeyBook {
-  /** Clear texts. Undefined as `factsOf`. @throws BAD_CONFIG when they were sealed with another key file */
+  /** Clear texts. Undefined as `termsOf`. @throws BAD_CONFIG when they were sealed with another key file */
   signingKeysOf(account: AccountId): SigningKeys | undefined;
 }
 

@@ -7,10 +7,10 @@
  * Days are UTC, in order and without a hole. Money: `domain/statistics`, `kvCents`, `queueCents`, `searchCents`.
  *
  * Promises every implementation keeps
- *  ST1 what is counted is counted once, also after a kill of any process
- *  ST2 an answer is about two seconds behind: nobody's own writes are promised to be in it. One that is more than
- *      `FRESH_MS` behind says so
- *  ST3 an id that nothing was counted for has zeros everywhere
+ *  STA1 what is counted is counted once, also after a kill of any process
+ *  STA2 an answer is about two seconds behind: nobody's own writes are promised to be in it. One that is more than
+ *       `FRESH_MS` behind says so
+ *  STA3 an id that nothing was counted for has zeros everywhere
  */
 import type { Period, SeriesTimes } from '../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';

@@ -9,12 +9,12 @@ import { Chain, EMPTY_HEAD, EntryFeed, entriesBehind } from '../journal/index.js
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import type { StoredMessage } from '../ports/index.js';
 import type { Checkpoint } from './checkpoint.js';
-import { type FollowedSource, OtherJournal, type Transaction } from './shard-follower.js';
+import { type FoldTransaction, type FollowedSource, OtherJournal } from './shard-follower.js';
 
 /** A file that takes entries. */
 export interface EntryModel {
   /** Folds entries that follow the checkpoint, in one transaction. */
-  apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): ReturnType<Transaction['apply']>;
+  apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): ReturnType<FoldTransaction['apply']>;
 }
 
 export class JournalSource implements FollowedSource {
@@ -28,12 +28,12 @@ export class JournalSource implements FollowedSource {
     readonly restore: () => Promise<Checkpoint>,
   ) {}
 
-  reader(after: Checkpoint): (batch: readonly StoredMessage[]) => Iterable<Transaction> {
+  reader(after: Checkpoint): (batch: readonly StoredMessage[]) => Iterable<FoldTransaction> {
     const entries = this.#entriesBehind(after);
     return (batch) => this.#transactions(entries, batch);
   }
 
-  *#transactions(entries: EntryFeed, batch: readonly StoredMessage[]): Iterable<Transaction> {
+  *#transactions(entries: EntryFeed, batch: readonly StoredMessage[]): Iterable<FoldTransaction> {
     let reads: ReadEntry[] = [];
     let bytes = 0;
     for (const message of batch) {
@@ -49,7 +49,7 @@ export class JournalSource implements FollowedSource {
     if (reads.length > 0) yield this.#transaction(reads, batch.at(-1) as StoredMessage);
   }
 
-  #transaction(reads: readonly ReadEntry[], { storedAtMs }: StoredMessage): Transaction {
+  #transaction(reads: readonly ReadEntry[], { storedAtMs }: StoredMessage): FoldTransaction {
     return { storedAtMs, apply: (before) => this.model.apply(this.shard, reads, before) };
   }
 

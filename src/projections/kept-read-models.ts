@@ -7,7 +7,7 @@ import { inSeconds, type Metrics, type SqlFiles } from '../ports/index.js';
 import type { EventLimit } from './event-limits.js';
 import { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
 import { type MovableFiles, RebuiltBeside } from './rebuilt-beside.js';
-import type { FollowerPorts } from './shard-follower.js';
+import type { ShardFollowerPorts } from './shard-follower.js';
 import { StatisticsModel, type StatisticsOptions, type StatisticsStatus } from './stats/index.js';
 
 export interface KeptReadModelsOptions extends ReadModelOptions {
@@ -46,7 +46,7 @@ export class KeptReadModels {
   readonly #limits = new Map<AccountId, number>();
 
   constructor(
-    ports: FollowerPorts,
+    ports: ShardFollowerPorts,
     files: { readonly messages: FileBeside; readonly statistics: FileBeside },
     options: KeptReadModelsOptions,
   ) {

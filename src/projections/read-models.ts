@@ -24,7 +24,12 @@ import type {
 import { type FileStatus, FoldedFile } from './folded-file.js';
 import { JournalSource } from './journal-source.js';
 import { MessageLogStore, type RetentionLimits } from './message-log/index.js';
-import { DEFAULT_FOLLOWER_OPTIONS, type FollowerOptions, type FollowerPorts, ShardFollower } from './shard-follower.js';
+import {
+  DEFAULT_FOLLOWER_OPTIONS,
+  type FollowerOptions,
+  ShardFollower,
+  type ShardFollowerPorts,
+} from './shard-follower.js';
 import { restoreFromSnapshot } from './snapshot-restore.js';
 import { WaitingQuestions } from './waiting-questions.js';
 
@@ -62,7 +67,7 @@ export class ReadModels implements MessageLog, RunLog {
   #lookedForOldAtMs: number;
 
   constructor(
-    private readonly ports: FollowerPorts,
+    private readonly ports: ShardFollowerPorts,
     files: SqlFiles,
     private readonly options: ReadModelOptions,
   ) {

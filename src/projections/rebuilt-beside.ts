@@ -2,8 +2,8 @@
  * A read model that can be made anew while it answers: another one is folded into a file beside, and takes its place once
  * it has all that is stored.
  *
- *  RB1 questions are answered by the old one until the new one has taken its place; those of that moment wait for it
- *  RB2 a process that dies meanwhile leaves the old one, and the file beside is thrown away at the next start
+ *  RBE1 questions are answered by the old one until the new one has taken its place; those of that moment wait for it
+ *  RBE2 a process that dies meanwhile leaves the old one, and the file beside is thrown away at the next start
  */
 import type { Log, SqlFiles, Timers } from '../ports/index.js';
 
@@ -55,7 +55,7 @@ export class RebuiltBeside<Model extends RebuildableModel> {
     this.#current.start();
   }
 
-  /** RB1. */
+  /** RBE1. */
   async answering(): Promise<Model> {
     await this.#swapping;
     return this.#current;

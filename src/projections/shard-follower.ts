@@ -5,7 +5,7 @@
  *  SF2 what fails is begun again from the checkpoint after a pause; only `OtherJournal` and damage of the file end it,
  *      because then the file as a whole is of no use
  */
-import { followLog, type LogReader } from '../journal/index.js';
+import { type FollowingReader, followLog } from '../journal/index.js';
 import { describeError, type ShardName } from '../kernel/index.js';
 import type { Clock, StoredMessage } from '../ports/index.js';
 import { SqlFailure } from '../ports/index.js';
@@ -13,7 +13,7 @@ import type { Checkpoint } from './checkpoint.js';
 import { Progress, type ShardLag } from './progress.js';
 import type { RestorePorts } from './snapshot-restore.js';
 
-export interface FollowerPorts extends RestorePorts {
+export interface ShardFollowerPorts extends RestorePorts {
   readonly clock: Clock;
 }
 
@@ -33,10 +33,10 @@ export interface FollowedSource {
   /** Where its front is gone: takes over what else is known. @returns where to go on */
   restore(known: Checkpoint, first: number): Promise<Checkpoint>;
   /** What follows a checkpoint, batch after batch, a transaction's worth at a time. */
-  reader(after: Checkpoint): (batch: readonly StoredMessage[]) => Iterable<Transaction>;
+  reader(after: Checkpoint): (batch: readonly StoredMessage[]) => Iterable<FoldTransaction>;
 }
 
-export interface Transaction {
+export interface FoldTransaction {
   /** When its last message was stored. */
   readonly storedAtMs: number;
   /** @returns also the rows that were added, for a person to see that it goes on */
@@ -72,7 +72,7 @@ export class ShardFollower {
   #rows = 0;
 
   constructor(
-    private readonly ports: FollowerPorts,
+    private readonly ports: ShardFollowerPorts,
     private readonly model: FollowedModel,
     private readonly source: FollowedSource,
     private readonly options: FollowerOptions,
@@ -121,7 +121,7 @@ export class ShardFollower {
     let checkpoint: Checkpoint;
     let transactions: ReturnType<FollowedSource['reader']>;
     let whyUseless: string | undefined;
-    const reader: LogReader = {
+    const reader: FollowingReader = {
       follow: (from, follower) => journal.follow(shard, from, follower),
       begin: async () => {
         checkpoint = await this.#beginning();
@@ -148,7 +148,7 @@ export class ShardFollower {
     return whyUseless;
   }
 
-  #fold({ storedAtMs, apply }: Transaction, before: Checkpoint, newest: StoredMessage): Checkpoint {
+  #fold({ storedAtMs, apply }: FoldTransaction, before: Checkpoint, newest: StoredMessage): Checkpoint {
     const { after, rows } = apply(before);
     this.#rows += rows;
     this.#progress.folded(after.position, storedAtMs, newest.position);

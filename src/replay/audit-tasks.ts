@@ -18,7 +18,7 @@ import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
 import type { AuditedPlace, AuditTask } from '../ports/index.js';
 import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from './database.js';
 
-export interface AuditWorld extends InstallationPorts, ReplayPorts {
+export interface WalkPorts extends InstallationPorts, ReplayPorts {
   readonly kvShards: number;
   readonly queueShards: number;
 }
@@ -26,7 +26,7 @@ export interface AuditWorld extends InstallationPorts, ReplayPorts {
 type TaskOf<Kind extends AuditTask['kind']> = Extract<AuditTask, { readonly kind: Kind }>;
 
 /** @throws as `JournalAudit.run` */
-export function walk(world: AuditWorld, task: AuditTask): AsyncIterable<string> {
+export function walk(world: WalkPorts, task: AuditTask): AsyncIterable<string> {
   switch (task.kind) {
     case 'timeline':
       return timeline(world, task);
@@ -40,7 +40,7 @@ export function walk(world: AuditWorld, task: AuditTask): AsyncIterable<string> 
 }
 
 /** Shards one after the other: each has positions of its own. */
-async function* timeline(world: AuditWorld, { of, from, to, limit }: TaskOf<'timeline'>): AsyncIterable<string> {
+async function* timeline(world: WalkPorts, { of, from, to, limit }: TaskOf<'timeline'>): AsyncIterable<string> {
   const places = placesOf(world, of);
   if (places.size > 1 && (from?.kind === 'position' || to?.kind === 'position')) throw ambiguous();
   let left = limit;
@@ -57,7 +57,7 @@ async function* timeline(world: AuditWorld, { of, from, to, limit }: TaskOf<'tim
   }
 }
 
-async function* state(world: AuditWorld, task: TaskOf<'state'>): AsyncIterable<string> {
+async function* state(world: WalkPorts, task: TaskOf<'state'>): AsyncIterable<string> {
   const { of, at, after, limit, withValues } = task;
   const places = placesOf(world, of);
   if (places.size > 1 && at.kind === 'position') throw ambiguous();
@@ -83,7 +83,7 @@ async function* state(world: AuditWorld, task: TaskOf<'state'>): AsyncIterable<s
   }
 }
 
-async function* diff(world: AuditWorld, task: TaskOf<'diff'>): AsyncIterable<string> {
+async function* diff(world: WalkPorts, task: TaskOf<'diff'>): AsyncIterable<string> {
   const { of, from, to, limit, withValues } = task;
   const places = placesOf(world, of);
   if (places.size > 1 && (from.kind === 'position' || to.kind === 'position')) throw ambiguous();
@@ -97,7 +97,7 @@ async function* diff(world: AuditWorld, task: TaskOf<'diff'>): AsyncIterable<str
   }
 }
 
-async function* verifyPlace(world: AuditWorld, of: AuditedPlace): AsyncIterable<string> {
+async function* verifyPlace(world: WalkPorts, of: AuditedPlace): AsyncIterable<string> {
   let isFine = true;
   for (const [shard, partitions] of placesOf(world, of)) {
     yield* withProgress(async function* (onProgress) {
@@ -122,7 +122,7 @@ function withoutNeighbours(finding: Finding, own: readonly PartitionName[]): Fin
   return { reason: 'something else in this journal is damaged', position };
 }
 
-async function* verifyAll(world: AuditWorld): AsyncIterable<string> {
+async function* verifyAll(world: WalkPorts): AsyncIterable<string> {
   let isFine = true;
   yield* withProgress(async function* (onProgress) {
     for await (const report of verifyInstallation(world, { onProgress })) {
@@ -178,7 +178,7 @@ async function* withProgress(
   }
 }
 
-function placesOf({ kvShards, queueShards }: AuditWorld, of: AuditedPlace): PartitionsByShard {
+function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace): PartitionsByShard {
   const partitions =
     of.kind === 'database'
       ? Array.from({ length: of.partitions }, (_, index) => kvPartition(of.database, index))

@@ -1,6 +1,6 @@
 /** The planes of this release, as a backup folds them. */
 import { ControlFold } from '../actors/control/index.js';
-import { QueueFold } from '../actors/queue/index.js';
+import { QueuePartitionFold } from '../actors/queue/index.js';
 import { encodeControlEvent } from '../codec/control/index.js';
 import { decodeIntakeRecord, encodeQueueEvent } from '../codec/queue/index.js';
 import { rebuildingEvents } from '../domain/control/index.js';
@@ -10,16 +10,16 @@ import { foldOfPartition } from './folds/index.js';
 
 export const BACKUP_PLANES: BackupPlanes = {
   fold: foldOfPartition,
-  intakeTaken: (fold) => (fold instanceof QueueFold ? fold.engine.intakePosition : 0),
+  intakeTaken: (fold) => (fold instanceof QueuePartitionFold ? fold.engine.intakePosition : 0),
   rebased: (fold, { meterFrom }) => {
-    if (fold instanceof QueueFold) return withoutIntake(fold);
+    if (fold instanceof QueuePartitionFold) return withoutIntake(fold);
     return fold instanceof ControlFold ? withMeterFrom(fold, meterFrom) : undefined;
   },
   accountOfIntake: (record) => accountOf(record),
 };
 
 /** The event of snapshots that sets an account's counters, again, with the beginning of an intake. */
-function withoutIntake({ engine }: QueueFold): Uint8Array | undefined {
+function withoutIntake({ engine }: QueuePartitionFold): Uint8Array | undefined {
   if (engine.intakePosition === 0) return undefined;
   for (const event of engine.rebuildingEvents()) {
     if (event.type === 'AccountRestored') return encodeQueueEvent({ ...event, intakePosition: 0 });

@@ -2,7 +2,7 @@
  * A database, or an account's queue, as it was at a moment: its partitions replayed, whatever shards they lie in, and
  * what there is to say about them.
  */
-import type { QueueFold } from '../actors/queue/index.js';
+import type { QueuePartitionFold } from '../actors/queue/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import type { AuditPorts, ChainHead, DiffOptions, Moment, ReplayOptions, ShardDiff } from '../journal/index.js';
 import { diffShard, type PartitionFold, ShardReplay } from '../journal/index.js';
@@ -66,7 +66,7 @@ export function replayQueue(
   places: PartitionsByShard,
   at: Moment,
   options: ReplayOptions = {},
-): Promise<Replayed<QueueFold>> {
+): Promise<Replayed<QueuePartitionFold>> {
   return replayed(ports, places, at, countingQueueFold, options);
 }
 
@@ -127,7 +127,7 @@ export interface QueueCounts {
 }
 
 /** What an account's queue held. */
-export function countsOf(fold: QueueFold): QueueCounts {
+export function countsOf(fold: QueuePartitionFold): QueueCounts {
   const counts: QueueCounts = { messages: 0, dlq: 0, schedules: 0, queues: 0, groups: 0, runs: 0 };
   for (const segment of fold.segments(SEGMENT_BYTES)) {
     for (const event of decodeQueueEvents(segment)) {

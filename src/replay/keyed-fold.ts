@@ -57,7 +57,7 @@ export class KvKeyedFold extends KvFold implements KeyedFold {
   }
 }
 
-/** K1 and K6 of the keyspace. */
+/** KE1 and KE6 of the keyspace. */
 function hasExpired(value: Value, expireAtMs: number | undefined, atMs: number): boolean {
   if (expireAtMs !== undefined && expireAtMs <= atMs) return true;
   return typeof value !== 'string' && value.perishing?.isAllExpired(atMs) === true;

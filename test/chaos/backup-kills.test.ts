@@ -1,6 +1,7 @@
 /**
  * Backups and restores killed on the way, wherever that is: what is left is told from what is whole, nothing serves it,
  * and the same command carried out again gives what it would have given.
+ * Proves RMA1, RMA2.
  */
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The owner killed while a moment of a database takes the place of what is there: one or the other, never a mixture. */
+/**
+ * The owner killed while a moment of a database takes the place of what is there: one or the other, never a mixture.
+ * Proves KO1.
+ */
 import { expect } from 'chai';
 import type { BackupId } from '../../src/kernel/index.js';
 import { kvPartition } from '../../src/messages/index.js';

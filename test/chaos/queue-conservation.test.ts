@@ -2,6 +2,7 @@
  * Messages of every kind, to destinations that fail, hang, drip, lie and die, while processes and the
  * nats-server are killed, stopped and put to sleep. What was accepted is delivered or kept, in order and within
  * its limits, and nothing else is.
+ * Proves IL1.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

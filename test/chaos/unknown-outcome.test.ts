@@ -1,6 +1,7 @@
 /**
  * What happens between the process and its NATS when the network is bad: acknowledgements that are lost or
  * late, one direction that stands still, connections that are cut. Clients must hear the truth or "unknown".
+ * Proves SE1.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';

@@ -1,4 +1,7 @@
-/** What every bus promises (src/ports/bus.ts): at most once, in order from one sender, and failures told apart. */
+/**
+ * What every bus promises (src/ports/bus.ts): at most once, in order from one sender, and failures told apart.
+ * Proves MB1.
+ */
 import { expect } from 'chai';
 import { isMillraceError, MillraceError, type SessionId, type ShardName } from '../../src/kernel/index.js';
 import type { Bus, Subscription, Topic } from '../../src/ports/index.js';

@@ -1,4 +1,4 @@
-/** What every intake log keeps: see src/ports/intake-log.ts. */
+/** What every intake log keeps: see src/ports/intake-log.ts. Proves IL3. */
 import { expect } from 'chai';
 import type { ShardName } from '../../src/kernel/index.js';
 import type { IntakeLog, StoredMessage, Subscription } from '../../src/ports/index.js';

@@ -1,6 +1,7 @@
 /**
- * What every journal adapter promises (src/ports/journal.ts, J1–J7). A harness gives two clients of
+ * What every journal adapter promises (src/ports/journal.ts, JN1–JN7). A harness gives two clients of
  * one server, so that each promise is also checked between processes. Titles carry the promise's number.
+ * Proves JJ2, JJ3.
  */
 import { expect } from 'chai';
 import { isMillraceError, type ShardName } from '../../src/kernel/index.js';
@@ -38,29 +39,29 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
     });
 
     describe('append', () => {
-      it('J1 starts at position 1 and grows by one with every stored message', async () => {
+      it('JN1 starts at position 1 and grows by one with every stored message', async () => {
         expect(await positionsOf(journal, shard, 5)).to.deep.equal([1, 2, 3, 4, 5]);
       });
 
-      it('J1 counts each shard by itself', async () => {
+      it('JN1 counts each shard by itself', async () => {
         const second = await harness.freshShard();
         await fill(journal, shard, 3);
         expect(await journal.append(second, text('x'), 0)).to.deep.equal({ kind: 'stored', position: 1 });
       });
 
-      it('J2 refuses an expectation that is behind, and says where the journal is', async () => {
+      it('JN2 refuses an expectation that is behind, and says where the journal is', async () => {
         await fill(journal, shard, 3);
         const outcome = await journal.append(shard, text('late'), 2);
         expect(outcome.kind).to.equal('conflict');
         expect((outcome as { last: number | undefined }).last).to.be.oneOf([3, undefined]);
       });
 
-      it('J2 refuses an expectation that is ahead', async () => {
+      it('JN2 refuses an expectation that is ahead', async () => {
         await fill(journal, shard, 1);
         expect((await journal.append(shard, text('early'), 2)).kind).to.equal('conflict');
       });
 
-      it('J2 lets exactly one of many racing writers win each position', async () => {
+      it('JN2 lets exactly one of many racing writers win each position', async () => {
         for (let expected = 0; expected < 10; expected += 1) {
           const tries = Array.from({ length: 8 }, (_, writer) =>
             (writer % 2 === 0 ? journal : harness.other).append(shard, text(`${expected}/${writer}`), expected),
@@ -71,7 +72,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         }
       });
 
-      it('J2 checks pipelined appends of one caller in the order of the calls', async () => {
+      it('JN2 checks pipelined appends of one caller in the order of the calls', async () => {
         const outcomes = await Promise.all(
           Array.from({ length: 20 }, (_, index) => journal.append(shard, text(`chunk ${index}`), index)),
         );
@@ -79,7 +80,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(texts(await all(journal.read(shard, 1, 20)))[19]).to.equal('chunk 19');
       });
 
-      it('J4 leaves no trace of what was refused, at once or later', async () => {
+      it('JN4 leaves no trace of what was refused, at once or later', async () => {
         await fill(journal, shard, 2);
         await journal.append(shard, text('refused'), 0);
         await journal.append(shard, text('refused'), 7);
@@ -87,7 +88,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(texts(await all(journal.read(shard, 1, 3)))).to.deep.equal(['message 1', 'message 2', 'third']);
       });
 
-      it('J4 rejects, and does not throw, when the shard has no stream', async () => {
+      it('JN4 rejects, and does not throw, when the shard has no stream', async () => {
         const outcome = await journal.append(harness.missingShard, text('lost'), 0);
         expect(outcome.kind).to.equal('rejected');
       });
@@ -101,7 +102,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         for (const [index, bytes] of messages.entries()) expectSameBytes(read[index]?.bytes, bytes);
       });
 
-      it('J6 keeps its own copy of the bytes', async () => {
+      it('JN6 keeps its own copy of the bytes', async () => {
         const bytes = text('before');
         await stored(journal.append(shard, bytes, 0));
         bytes.fill(0);
@@ -138,7 +139,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
     });
 
     describe('readAt', () => {
-      it('J6 finds what is stored, also from another client', async () => {
+      it('JN6 finds what is stored, also from another client', async () => {
         await fill(journal, shard, 3);
         const found = await eventually(async () => present(await harness.other.readAt(shard, 2)));
         expectSameBytes(found, text('message 2'));
@@ -274,7 +275,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect([tail.first, tail.last, tail.bytes, tail.holes]).to.deep.equal([1, 0, 0, 0]);
       });
 
-      it('J7 shows the last position sooner or later', async () => {
+      it('JN7 shows the last position sooner or later', async () => {
         await fill(journal, shard, 4);
         await eventually(async () => {
           const tail = await harness.other.tail(shard);
@@ -306,7 +307,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(texts(await all(journal.read(shard, 4, 6)))).to.deep.equal(['message 4', 'message 5', 'message 6']);
       });
 
-      it('J1 does not disturb the counting', async () => {
+      it('JN1 does not disturb the counting', async () => {
         await fill(journal, shard, 3);
         await journal.truncateFront(shard, 3);
         expect(await journal.append(shard, text('next'), 3)).to.deep.equal({ kind: 'stored', position: 4 });

@@ -1,4 +1,4 @@
-/** The memory adapters under the contract suites, and what only they can do. */
+/** The memory adapters under the contract suites, and what only they can do. Proves MT1–MT3, MB3. */
 import { expect } from 'chai';
 import type { ShardName } from '../../src/kernel/index.js';
 import {

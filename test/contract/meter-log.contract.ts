@@ -1,4 +1,4 @@
-/** What every meter's log keeps: see src/ports/meter-log.ts. */
+/** What every meter's log keeps: see src/ports/meter-log.ts. Proves MLO3. */
 import { expect } from 'chai';
 import type { MeterLog, StoredMessage } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';

@@ -1,4 +1,7 @@
-/** What every object store promises (src/ports/object-store.ts): names written once, objects whole or absent. */
+/**
+ * What every object store promises (src/ports/object-store.ts): names written once, objects whole or absent.
+ * Proves JO2, JO3.
+ */
 import { expect } from 'chai';
 import { isMillraceError } from '../../src/kernel/index.js';
 import type { ObjectStore } from '../../src/ports/index.js';

@@ -1,4 +1,7 @@
-/** ACL as redis-server has it: rules, what they show, what they permit, and which category a command is in. */
+/**
+ * ACL as redis-server has it: rules, what they show, what they permit, and which category a command is in.
+ * Proves ASE2.
+ */
 import { expect } from 'chai';
 import { encodeReply } from '../../src/codec/resp/index.js';
 import {

@@ -1,6 +1,7 @@
 /**
  * Random programs of each family, to our engine and to real servers: every reply compared, then all that is
  * there; our effects replayed by us and by the server give the same.
+ * Proves KE4, ZS1.
  */
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';

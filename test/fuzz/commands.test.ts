@@ -1,10 +1,10 @@
 /**
  * Every command with odd arguments, on keys of every kind. Whatever is asked, an engine
- *  F1 answers with a reply: it never throws anything but a refusal
- *  F2 that refuses has changed nothing, scripts and transactions apart
- *  F3 records effects that replay to the same keyspace, byte for byte, and so do the commands that rebuild it
- *  F4 records nothing for a command that only reads
- *  F5 is done in a moment, or has the command run in slices
+ *  FZC1 answers with a reply: it never throws anything but a refusal
+ *  FZC2 that refuses has changed nothing, scripts and transactions apart
+ *  FZC3 records effects that replay to the same keyspace, byte for byte, and so do the commands that rebuild it
+ *  FZC4 records nothing for a command that only reads
+ *  FZC5 is done in a moment, or has the command run in slices
  */
 import { expect } from 'chai';
 import {
@@ -29,7 +29,7 @@ import { itHolds } from './fuzz-run.js';
 import { FILLING, oddCommand } from './odd-words.js';
 
 const COMMANDS_A_ROUND = 150;
-/** F5, of the processor's time: others use the machine too. A collection of garbage may fall into it. */
+/** FZC5, of the processor's time: others use the machine too. A collection of garbage may fall into it. */
 const MAX_COMMAND_MS = 1_000;
 
 const CALLERS: readonly Caller[] = [

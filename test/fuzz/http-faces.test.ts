@@ -1,8 +1,8 @@
 /**
  * Any request to any HTTP face. Whatever comes, a face
- *  F1 does not fail: no status of 500, no line of a failure in its log
- *  F2 answers what can be read in one way, in its documented shape, and once
- *  F3 answers the next good request as ever
+ *  FZH1 does not fail: no status of 500, no line of a failure in its log
+ *  FZH2 answers what can be read in one way, in its documented shape, and once
+ *  FZH3 answers the next good request as ever
  */
 import { expect } from 'chai';
 import { startHealthServer } from '../../src/adapters/http-health/index.js';

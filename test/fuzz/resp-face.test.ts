@@ -1,8 +1,8 @@
 /**
  * Any bytes to the face of the native protocol. Whatever comes, it
- *  F1 does not fail: no answer of an internal error, no line of a failure in its log
- *  F2 says nothing but whole messages, and as many answers as there were commands when all of them were well formed
- *  F3 answers the next good connection as ever
+ *  FZR1 does not fail: no answer of an internal error, no line of a failure in its log
+ *  FZR2 says nothing but whole messages, and as many answers as there were commands when all of them were well formed
+ *  FZR3 answers the next good connection as ever
  */
 import net from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,7 @@
-/** The operators' API of a real process: the past from its own journal, feeds from its own read models. */
+/**
+ * The operators' API of a real process: the past from its own journal, feeds from its own read models.
+ * Proves AT1, AT2.
+ */
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { ReadStream } from '../contract/admin/read-stream.js';

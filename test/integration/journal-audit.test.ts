@@ -1,4 +1,7 @@
-/** The audit of everything, beside a process that goes on writing, and after it was killed; checkpoints as files. */
+/**
+ * The audit of everything, beside a process that goes on writing, and after it was killed; checkpoints as files.
+ * Proves CK1, AI1.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,7 @@
-/** A database as it was, asked over REST, and what changed between two moments; beside the process that goes on writing. */
+/**
+ * A database as it was, asked over REST, and what changed between two moments; beside the process that goes on writing.
+ * Proves RS1.
+ */
 import { expect } from 'chai';
 import type { DatabaseId } from '../../src/kernel/index.js';
 import { uuidOf } from '../../src/messages/index.js';

@@ -1,4 +1,7 @@
-/** The size of a database in the statistics, in the meter's log and in the history of minutes, over kills and starts. */
+/**
+ * The size of a database in the statistics, in the meter's log and in the history of minutes, over kills and starts.
+ * Proves SM2.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,6 +1,7 @@
 /**
  * A known load through the public ports of a real process, and the statistics of it beside a count by hand: at once,
  * and again after the read model was deleted and the process was killed.
+ * Proves STA1, MLO1.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What somebody without credentials, or with two names for one host, gets from each HTTP port of a process. */
+/**
+ * What somebody without credentials, or with two names for one host, gets from each HTTP port of a process.
+ * Proves AW3, FSE4, RQB4.
+ */
 import net from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';

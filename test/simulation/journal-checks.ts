@@ -1,9 +1,9 @@
 /**
  * What the journal itself must show at the end of a run, read straight from the simulated server.
  *
- *  C1 the whole chain verifies: numbers, hashes, epochs, clocks, sections
- *  C2 an epoch has one owner
- *  C3 whatever was acknowledged is in it; whatever surely failed is not (the ledger)
+ *  SJC1 the whole chain verifies: numbers, hashes, epochs, clocks, sections
+ *  SJC2 an epoch has one owner
+ *  SJC3 whatever was acknowledged is in it; whatever surely failed is not (the ledger)
  */
 import { EntryAssembler, type ReadEntry } from '../../src/codec/envelope/index.js';
 import { Chain } from '../../src/journal/index.js';

@@ -6,8 +6,8 @@
  * second of writes) cannot be missed by anyone.
  */
 import { checkGateways, checkHistories } from './history-checks.js';
+import type { SimulatedInstallation } from './simulated-installation.js';
 import { Violation } from './violation.js';
-import type { World } from './world.js';
 
 const WRITING_MS = 5000;
 /** Several savings of the high-water mark. */
@@ -16,7 +16,7 @@ const NOTICING_MS = 30_000;
 
 /** @throws Violation when a shard that lost its end goes on as if nothing had happened */
 export async function loseTail(
-  world: World,
+  world: SimulatedInstallation,
   lostMessages: number,
   whoLives: 'owners live' | 'owners crash',
 ): Promise<void> {

@@ -1,10 +1,11 @@
 /** Promises of the queue, each broken on purpose at a public method or a row of a table. */
+
+import { AccountQueue, type StartedAttempt } from '../../src/actors/queue/account-queue.js';
 import { Performer, QueuePlane } from '../../src/actors/queue/index.js';
 import type { QueuePlanePorts } from '../../src/actors/queue/queue-plane.js';
-import { QueueSlot, type StartedAttempt } from '../../src/actors/queue/queue-slot.js';
 import { QueueState } from '../../src/domain/queue/accounts/queue-state.js';
 import { Dispatcher } from '../../src/domain/queue/delivery/dispatcher.js';
-import { type AccountFacts, QUEUE_COMMANDS } from '../../src/domain/queue/index.js';
+import { type AccountTerms, QUEUE_COMMANDS } from '../../src/domain/queue/index.js';
 import { AcceptedIds } from '../../src/domain/queue/messages/accepted-ids.js';
 import { ACTIVE } from '../../src/domain/queue/messages/message.js';
 import { OrderedQueues } from '../../src/domain/queue/queues/ordered-queues.js';
@@ -62,30 +63,30 @@ const DELIBERATE_BUGS: Record<string, DeliberateBug> = {
 };
 
 function callsBeforeEntry(): TakeOff[] {
-  let started: [QueueSlot, StartedAttempt][] = [];
+  let started: [AccountQueue, StartedAttempt][] = [];
   return [
-    patched(QueueSlot.prototype, 'addStarted', function (_, attempt) {
+    patched(AccountQueue.prototype, 'addStarted', function (_, attempt) {
       started.push([this, attempt]);
     }),
     patched(QueuePlane.prototype, 'tick', function (tick, turn) {
       tick(turn);
       const { performer } = insideOf<{ ports: QueuePlanePorts }>(this).ports;
-      for (const [slot, attempt] of started) performer.perform(slot, slot.facts as AccountFacts, attempt);
+      for (const [queue, attempt] of started) performer.perform(queue, queue.terms as AccountTerms, attempt);
       started = [];
     }),
   ];
 }
 
 function lastEventsComeLater(): TakeOff[] {
-  const last = new WeakMap<QueueSlot, Uint8Array | 'goes first'>();
+  const last = new WeakMap<AccountQueue, Uint8Array | 'goes first'>();
   return [
-    patched(QueueSlot.prototype, 'add', function (add, effects) {
+    patched(AccountQueue.prototype, 'add', function (add, effects) {
       const before = last.get(this);
       last.set(this, before === undefined ? 'goes first' : effects);
       if (before === undefined) add(effects);
       else if (before !== 'goes first') add(before);
     }),
-    patched(QueueSlot.prototype, 'seal', function (seal) {
+    patched(AccountQueue.prototype, 'seal', function (seal) {
       const sealed = seal();
       const left = last.get(this);
       last.delete(this);

@@ -2,9 +2,9 @@
  * What the journals of the queue say, read at the instant at which each entry is stored, and held against what they
  * may say. It knows the events and nothing of the engine that made them.
  *
- *  L1 a message is accepted once, and ends once; a deduplication id accepts one message within its window
- *  L2 attempts count up by one, retries within their number, restarts within theirs, none before it is due
- *  L3 an outcome and all that follows from it, callbacks and DLQ entry, are one entry
+ *  SQL1 a message is accepted once, and ends once; a deduplication id accepts one message within its window
+ *  SQL2 attempts count up by one, retries within their number, restarts within theirs, none before it is due
+ *  SQL3 an outcome and all that follows from it, callbacks and DLQ entry, are one entry
  */
 
 import { EntryAssembler, type ReadEntry } from '../../src/codec/envelope/index.js';
@@ -162,7 +162,7 @@ export class QueueLedger {
     }
   }
 
-  /** L1. */
+  /** SQL1. */
   private accept(event: QueueEventOf<'MessageAccepted'>, partition: PartitionName): void {
     const { id, atMs, envelope, body, notBeforeMs, deduplication } = event;
     this.owed.delete(`callback ${id}`);
@@ -198,7 +198,7 @@ export class QueueLedger {
     this.pending.add(message);
   }
 
-  /** L2. */
+  /** SQL2. */
   private start({ id, atMs, retried, restarts }: QueueEventOf<'AttemptStarted'>, epoch: number): void {
     const message = this.known(id);
     const { maxRetries } = message.envelope.settings;
@@ -233,7 +233,7 @@ export class QueueLedger {
     message.dueAtMs = nextAtMs;
   }
 
-  /** L3. */
+  /** SQL3. */
   private outcome({ id }: { readonly id: MessageId }): LedgerMessage {
     const message = this.known(id);
     if (!message.isOpen) this.report('an outcome is of an open attempt', `${id} has none`);

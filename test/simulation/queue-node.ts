@@ -7,10 +7,10 @@ import {
   BodyMemory,
   carriedBodies,
   DEFAULT_INTAKE_LIMITS,
-  DeliveryRoom,
+  DeliveryPlaces,
   IntakeFollower,
   Performer,
-  QueueFold,
+  QueuePartitionFold,
   QueuePlane,
   QueueShardGateway,
   type QueueWork,
@@ -102,7 +102,7 @@ class QueueNodeParts {
   private readonly snapshots: SnapshotStore;
   private readonly snapshotter: Snapshotter<QueueWork>;
   private readonly planes = new WeakMap<ShardActor<QueueWork>, QueuePlane>();
-  private readonly room = new DeliveryRoom(QUEUE_CONCURRENCY);
+  private readonly room = new DeliveryPlaces(QUEUE_CONCURRENCY);
   private readonly memory = new BodyMemory(QUEUE_BODY_MEMORY_BYTES);
   private readonly reader: BodyReader;
 
@@ -164,7 +164,7 @@ class QueueNodeParts {
     const digests = new Map<PartitionName, string>();
     for (const actor of this.host.actors()) {
       if (actor.state !== 'serving') continue;
-      for (const { name, fold } of this.planes.get(actor)?.slots() ?? []) digests.set(name, fold.digest());
+      for (const { name, fold } of this.planes.get(actor)?.queues() ?? []) digests.set(name, fold.digest());
     }
     return digests;
   }
@@ -248,7 +248,8 @@ class QueueNodeParts {
     const { clock } = this;
     const { timers, log } = this.member.process;
     const compactor: Compactor = {
-      compact: (job) => compactShard({ journal, objects, clock, log }, job, () => new QueueFold(), QUEUE_COMPACTION),
+      compact: (job) =>
+        compactShard({ journal, objects, clock, log }, job, () => new QueuePartitionFold(), QUEUE_COMPACTION),
     };
     return new Snapshotter<QueueWork>(
       {

@@ -1,5 +1,5 @@
 /** Runs seeds of the queue's world and says how a failing one is replayed. */
-import { QueueWorld, type QueueWorldOptions } from './queue-world.js';
+import { SimulatedQueues, type SimulatedQueuesOptions } from './simulated-queues.js';
 import { Violation } from './violation.js';
 
 export interface QueueRunReport {
@@ -27,8 +27,8 @@ export interface QueueRunReport {
 const LINES_OF_TAIL = 80;
 
 /** Never throws for a broken promise: it is in the report. */
-export async function runQueueSeed(seed: number, options: QueueWorldOptions = {}): Promise<QueueRunReport> {
-  const world = new QueueWorld(seed, options);
+export async function runQueueSeed(seed: number, options: SimulatedQueuesOptions = {}): Promise<QueueRunReport> {
+  const world = new SimulatedQueues(seed, options);
   const { scheduler } = world.kit;
   const startMs = scheduler.nowMs;
   let violation: Violation | undefined;

@@ -1,4 +1,4 @@
-/** Queues on a cluster under seeded faults: every seed must keep every promise (queue-world.ts and what it names). */
+/** Queues on a cluster under seeded faults: every seed must keep every promise (simulated-queues.ts and what it names). */
 import { expect } from 'chai';
 import { NO_FAULTS } from './faults.js';
 import { explainQueue, runQueueSeed } from './queue-run-seeds.js';

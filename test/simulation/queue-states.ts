@@ -1,5 +1,5 @@
 /** The state that lives, the one that the journal gives, and the one of a snapshot and the rest of the journal: alike. */
-import { QueueFold } from '../../src/actors/queue/index.js';
+import { QueuePartitionFold } from '../../src/actors/queue/index.js';
 import { SnapshotStore } from '../../src/journal/index.js';
 import type { PartitionName, ShardName } from '../../src/kernel/index.js';
 import { entriesOf } from './journal-checks.js';
@@ -7,7 +7,7 @@ import type { QueueNode } from './queue-node.js';
 import type { SimKit } from './sim-kit.js';
 import { Violation } from './violation.js';
 
-type Folds = Map<PartitionName, QueueFold>;
+type Folds = Map<PartitionName, QueuePartitionFold>;
 
 /** @throws Violation */
 export async function checkStates(
@@ -50,8 +50,8 @@ function applyEntries(kit: SimKit, shard: ShardName, after: number, folds: Folds
   }
 }
 
-function newFold(): QueueFold {
-  return new QueueFold({ put: () => {}, drop: () => {} });
+function newFold(): QueuePartitionFold {
+  return new QueuePartitionFold({ put: () => {}, drop: () => {} });
 }
 
 function digestsOf(folds: Folds): Map<PartitionName, string> {

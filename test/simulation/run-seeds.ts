@@ -1,6 +1,7 @@
 /** Runs seeds one after the other and says how a failing one is replayed. */
+
+import { SimulatedInstallation, type SimulatedInstallationOptions } from './simulated-installation.js';
 import { Violation } from './violation.js';
-import { World, type WorldOptions } from './world.js';
 
 export interface RunReport {
   readonly seed: number;
@@ -32,10 +33,10 @@ export function seedRange(environment: Record<string, string | undefined>, defau
 /** Never throws for a broken promise: it is in the report. `scenario`: what happens in the world; default: `world.run`. */
 export async function runSeed(
   seed: number,
-  options: WorldOptions = {},
-  scenario: (world: World) => Promise<void> = (world) => world.run(),
+  options: SimulatedInstallationOptions = {},
+  scenario: (world: SimulatedInstallation) => Promise<void> = (world) => world.run(),
 ): Promise<RunReport> {
-  const world = new World(seed, options);
+  const world = new SimulatedInstallation(seed, options);
   const { scheduler } = world.kit;
   let violation: Violation | undefined;
   try {

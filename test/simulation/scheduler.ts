@@ -2,9 +2,9 @@
  * Virtual time and the order of everything. Each completion in the simulated world — a timer, a message,
  * an answer — is an event here; between two events every promise that can settle does.
  *
- *  S1 the same seed gives the same events in the same order: `trace.hash` says whether it did
- *  S2 events of a paused process wait for its resumption, those of a crashed one never run
- *  S3 events due at the same instant run in an order drawn from the seed
+ *  SIS1 the same seed gives the same events in the same order: `trace.hash` says whether it did
+ *  SIS2 events of a paused process wait for its resumption, those of a crashed one never run
+ *  SIS3 events due at the same instant run in an order drawn from the seed
  */
 import type { SeededRandom } from './seeded-random.js';
 import { Trace } from './trace.js';

@@ -1,10 +1,10 @@
 /**
  * One process's connection to the simulated server. All that the simulated ports do travels here.
  *
- *  K1 what one process sends on one channel arrives in order, except what is lost or late
- *  K2 a cut loses what is on its way back; the process notices it some time later, and then everything
- *     that waits fails at once
- *  K3 `not-sent` is said only when nothing was sent
+ *  SIL1 what one process sends on one channel arrives in order, except what is lost or late
+ *  SIL2 a cut loses what is on its way back; the process notices it some time later, and then everything
+ *       that waits fails at once
+ *  SIL3 `not-sent` is said only when nothing was sent
  */
 import type { Faults } from './faults.js';
 import type { Cancellable, Scheduler } from './scheduler.js';

@@ -2,9 +2,9 @@
  * The truth that all simulated processes share: streams, records and objects, and what a real server
  * does to them: elections during which nothing is answered, replicas that lag, tails that get lost.
  *
- *  V1 a stream stores at its last position or not at all; a position never changes (unless a rollback
- *     is ordered: then the server forgets, as one with an unsynced disk does)
- *  V2 while a group (a shard, the buckets) has no leader nothing is stored in it
+ *  SIV1 a stream stores at its last position or not at all; a position never changes (unless a rollback
+ *       is ordered: then the server forgets, as one with an unsynced disk does)
+ *  SIV2 while a group (a shard, the buckets) has no leader nothing is stored in it
  */
 import type { ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, LeaseRecord, StoredMessage } from '../../src/ports/index.js';

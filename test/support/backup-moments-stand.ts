@@ -15,7 +15,7 @@ import {
 import { JobThreads, NodeRandom } from '../../src/adapters/node/index.js';
 import type { ThreadTask } from '../../src/composition/thread-container.js';
 import type { Backup, Database } from '../../src/domain/control/index.js';
-import type { KeepRequest, Kept } from '../../src/journal/backup/index.js';
+import type { KeepRequest, KeptState } from '../../src/journal/backup/index.js';
 import type { AccountId, BackupId } from '../../src/kernel/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
 import { silentLog } from '../spec/journal/shard-history.js';
@@ -50,7 +50,7 @@ export class MomentsStand {
     const control = new ControlGateway(caller, undefined);
     const objects = new JetStreamObjectStore(connections, names);
     const entry = new URL('../../src/composition/backup-keeper-worker.js', import.meta.url);
-    const thread = new JobThreads<ThreadTask, KeepRequest, Kept>({
+    const thread = new JobThreads<ThreadTask, KeepRequest, KeptState>({
       entry,
       world: { nats: cluster.natsOptions(), prefix: '' },
       log: silentLog,

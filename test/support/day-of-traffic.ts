@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { QueueFold } from '../../src/actors/queue/index.js';
+import { QueuePartitionFold } from '../../src/actors/queue/index.js';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/adapters/nats/embedded/index.js';
 import {
   connect,
@@ -226,7 +226,7 @@ export class DayOfTraffic {
     const job = { shard: QUEUE_SHARD, clusterId: this.clusterId, upToPosition: this.#history.head.position };
     const total = { bytes: journalTotalBytes, shards: [QUEUE_SHARD] };
     const limits = { ...DEFAULT_COMPACTION_LIMITS, total };
-    const { purgeBelow } = await compactShard(ports, job, () => new QueueFold(), limits);
+    const { purgeBelow } = await compactShard(ports, job, () => new QueuePartitionFold(), limits);
     await this.journal.truncateFront(QUEUE_SHARD, purgeBelow);
   }
 

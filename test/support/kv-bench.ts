@@ -15,13 +15,13 @@ import {
   type Reply,
   rebuildingCommands,
   rebuildingPreamble,
-  type ServerFacts,
+  type ServerInfo,
   SimpleString,
 } from '../../src/domain/kv/index.js';
 import { type ByteString, bufferOfBytes } from '../../src/kernel/index.js';
 import { NOW, wordsOf } from './kv-case.js';
 
-const FACTS: ServerFacts = {
+const FACTS: ServerInfo = {
   nowMicros: () => NOW * 1000 + 42,
   info: () => new Map([['server', new Map([['redis_version', '8.2.0']])]]),
 };

@@ -2,8 +2,8 @@
  * A small client of the kv face for tests that must know what an answer means: done, surely not done, or
  * unknown. It repeats nothing by itself.
  *
- *  K1 a request is refused only when the server says in words that nothing happened, or was never reached
- *  K2 whatever else goes wrong is unknown: a reset, a timeout, a status nobody documented
+ *  KC1 a request is refused only when the server says in words that nothing happened, or was never reached
+ *  KC2 whatever else goes wrong is unknown: a reset, a timeout, a status nobody documented
  */
 import { Agent, request } from 'node:http';
 
@@ -123,7 +123,7 @@ export class KvClient {
   }
 }
 
-/** K1, K2. */
+/** KC1, KC2. */
 export function outcomeOf(status: number, body: string): Outcome {
   let parsed: unknown;
   try {

@@ -1,11 +1,11 @@
 /**
  * Holds what a store contains against what its writer was told.
  *
- *  J1 acked ⊆ state: every acknowledged write is there, with the value that was written
- *  J2 definitely failed ∩ state = ∅
- *  J3 unknown is either, as a whole where it was atomic, and stays what it was once it was seen
- *  J4 a counter is at least the acknowledged increments and at most those and the unknown ones, and no two
- *     acknowledged increments had the same answer
+ *  LJU1 acked ⊆ state: every acknowledged write is there, with the value that was written
+ *  LJU2 definitely failed ∩ state = ∅
+ *  LJU3 unknown is either, as a whole where it was atomic, and stays what it was once it was seen
+ *  LJU4 a counter is at least the acknowledged increments and at most those and the unknown ones, and no two
+ *       acknowledged increments had the same answer
  */
 import { type Effect, type EffectOutcome, type LedgerOperation, spelledOut } from './ledger-operations.js';
 
@@ -109,7 +109,7 @@ function isSettledByItsPuts(
   return true;
 }
 
-/** J3 over time: what of unknown outcome was seen, there or not there, by whoever looked first. */
+/** LJU3 over time: what of unknown outcome was seen, there or not there, by whoever looked first. */
 export class UnknownMemory {
   readonly #seen = new Map<string, boolean>();
 

@@ -2,8 +2,8 @@
  * What the writer of a ledger did and heard, a line each: the intent before a request, the outcome after
  * it. A line is in the file, synced, before the next step is taken.
  *
- *  O1 an intent without an outcome is an operation of unknown outcome
- *  O2 `failed` is only what the server said, in words, it had not done, or what never reached a server
+ *  LOP1 an intent without an outcome is an operation of unknown outcome
+ *  LOP2 `failed` is only what the server said, in words, it had not done, or what never reached a server
  */
 
 /** One change of one key. */

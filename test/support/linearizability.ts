@@ -4,11 +4,11 @@
  * returns, operations lifted out of it as they are given their place, and a memory of (set of placed
  * operations, state) so that no situation is explored twice.
  *
- *  L1 an operation that returned has a place between its call and its return
- *  L2 an operation with an unknown outcome has a place anywhere after its call, or none; one whose outcome was said to
- *     be final has its place before that, or none
- *  L3 an operation that surely failed has none: leave it out of the history
- *  L4 keys are independent, so each is checked by itself
+ *  LZ1 an operation that returned has a place between its call and its return
+ *  LZ2 an operation with an unknown outcome has a place anywhere after its call, or none; one whose outcome was said to
+ *      be final has its place before that, or none
+ *  LZ3 an operation that surely failed has none: leave it out of the history
+ *  LZ4 keys are independent, so each is checked by itself
  */
 
 export interface Operation<Input, Output> {
@@ -165,7 +165,7 @@ class Search<State, Input, Output> {
     return after;
   }
 
-  /** L2: beyond this mark an operation of unknown outcome has no place any more. False when that leads nowhere new. */
+  /** LZ2: beyond this mark an operation of unknown outcome has no place any more. False when that leads nowhere new. */
   private drop(mark: Mark, state: State): boolean {
     if (this.isReturned(mark)) return false;
     this.toggle(mark.index);

@@ -3,7 +3,7 @@
  * edge stand on it, and can make it fail.
  */
 
-import { SlotAudience } from '../../src/actors/kv-shard/slot-audience.js';
+import { PartitionAudience } from '../../src/actors/kv-shard/partition-audience.js';
 import { admit, ErrorReply, findCommand, KvEngine, type Reply, replyBytes } from '../../src/domain/kv/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
 import type { KvDelivery, KvRequest, KvResponse } from '../../src/messages/index.js';
@@ -21,7 +21,7 @@ export class MemoryKvGateway implements KvGateway {
   gate: Promise<void> | undefined;
   /** Partitions that fail, and with what. */
   readonly failing = new Map<string, unknown>();
-  readonly #audiences = new Map<string, SlotAudience>();
+  readonly #audiences = new Map<string, PartitionAudience>();
   /** Told what those who listen are to be told. */
   onDelivery: (delivery: KvDelivery) => void = () => {};
   readonly #engines = new Map<string, KvEngine>();
@@ -61,10 +61,10 @@ export class MemoryKvGateway implements KvGateway {
     return { replies, syncToken: `${position}-0`, hasSaid };
   }
 
-  audienceOf(partition: string): SlotAudience {
+  audienceOf(partition: string): PartitionAudience {
     let audience = this.#audiences.get(partition);
     if (audience === undefined) {
-      audience = new SlotAudience((_edge, events) =>
+      audience = new PartitionAudience((_edge, events) =>
         this.onDelivery({ partition: partition as PartitionName, activation: 'memory', events }),
       );
       this.#audiences.set(partition, audience);

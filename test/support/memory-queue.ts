@@ -6,7 +6,7 @@ import { withContents } from '../../src/actors/queue/reply-contents.js';
 import { JwtDeliverySigner, UndiciHttpOut } from '../../src/adapters/http-delivery/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
 import {
-  type AccountFacts,
+  type AccountTerms,
   DeliveredHeaders,
   type DlqEntry,
   type DlqSelector,
@@ -28,7 +28,7 @@ const ATTEMPTS_AT_ONCE = 100;
 
 export interface MemoryQueueOptions {
   readonly account: AccountId;
-  readonly facts: AccountFacts;
+  readonly terms: AccountTerms;
   readonly keys: { current: string; next: string };
   readonly alias: { headerWord: string; queueWord: string };
 }
@@ -104,7 +104,7 @@ export class MemoryQueue implements QueueGateway, MessageLog {
   }
 
   get #context() {
-    return { nowMs: Date.now(), account: this.options.facts };
+    return { nowMs: Date.now(), account: this.options.terms };
   }
 
   get #contents() {

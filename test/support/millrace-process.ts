@@ -2,9 +2,9 @@
  * The product as an operator runs it: the compiled command line in a process of its own, with a data
  * directory of its own, which tests kill, freeze and start again.
  *
- *  P1 it gets the environment it is given and nothing else that begins with MILLRACE_
- *  P2 it dies with the test process (setpriv); `endEverything` ends what is left and removes the directories
- *  P3 only processes started here are ever signalled
+ *  MPR1 it gets the environment it is given and nothing else that begins with MILLRACE_
+ *  MPR2 it dies with the test process (setpriv); `endEverything` ends what is left and removes the directories
+ *  MPR3 only processes started here are ever signalled
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
 /** The calls of one activation, on manual time, with a journal and destinations that a test plays. */
 import {
+  AccountQueue,
   type ListLimits,
   Performer,
-  QueueFold,
-  QueueSlot,
+  QueuePartitionFold,
   type QueueWork,
   type StartedAttempt,
 } from '../../src/actors/queue/index.js';
@@ -39,9 +39,9 @@ export class PerformerStand {
   /** In memory. */
   readonly contents = new Map<number, Uint8Array>([[1, Buffer.from('in memory')]]);
 
-  readonly slot = new QueueSlot(
+  readonly queue = new AccountQueue(
     queuePartition(ACCOUNT),
-    new QueueFold(),
+    new QueuePartitionFold(),
     {
       put() {},
       drop() {},
@@ -93,7 +93,7 @@ export class PerformerStand {
   }
 
   async make(attempt: StartedAttempt): Promise<void> {
-    this.performer.perform(this.slot, GENEROUS, attempt);
+    this.performer.perform(this.queue, GENEROUS, attempt);
     await this.time.advance(0);
   }
 

@@ -2,10 +2,10 @@
  * Holds the journal of a queue against itself and against what destinations saw. It knows exactly what
  * destinations see through a network only: what was a start, and of which window.
  *
- *  Q1 a message is accepted once, ends once, and nothing happens to it before or after
- *  Q2 nothing is called but for an attempt that was journaled; what was journaled as delivered was answered
- *  Q3 within each window a key starts no more than its rate, and has no more active than its parallelism
- *  Q4 each tick of a schedule is taken once
+ *  QCJ1 a message is accepted once, ends once, and nothing happens to it before or after
+ *  QCJ2 nothing is called but for an attempt that was journaled; what was journaled as delivered was answered
+ *  QCJ3 within each window a key starts no more than its rate, and has no more active than its parallelism
+ *  QCJ4 each tick of a schedule is taken once
  */
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
@@ -80,7 +80,7 @@ class JournalJudge {
     }
   }
 
-  /** Q2. */
+  /** QCJ2. */
   compare(calls: readonly CallRecord[]): void {
     const answered = new Set<string>();
     for (const call of calls) {
@@ -105,7 +105,7 @@ class JournalJudge {
     return key === undefined ? undefined : this.#flows.get(key);
   }
 
-  /** Q3. An attempt that is made again has its token, and counts without asking. */
+  /** QCJ3. An attempt that is made again has its token, and counts without asking. */
   #startInFlow({ id, atMs, restarts }: QueueEventOf<'AttemptStarted'>): void {
     const setting = this.#accepted.get(id)?.envelope.settings.flowControl;
     if (setting === undefined) return;

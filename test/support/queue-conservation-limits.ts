@@ -1,5 +1,5 @@
 /**
- * What queues and flow-control keys promise, held against what destinations saw: rules C5 to C7 of
+ * What queues and flow-control keys promise, held against what destinations saw: rules QCO5 to QCO7 of
  * `queue-conservation`.
  */
 import { byKey, callsByKey, firstsOf, inOrder, isTouched, overAtMs } from './queue-conservation-calls.js';
@@ -10,7 +10,7 @@ const JITTER_MS = 400;
 /** A window may be met anywhere: this many periods in a row are looked at. */
 const MAX_WINDOWS = 4;
 
-/** C5. */
+/** QCO5. */
 export function judgeParallelism(history: ConservationHistory): string[] {
   const violations: string[] = [];
   for (const [key, own] of callsByKey(history)) {
@@ -27,7 +27,7 @@ export function judgeParallelism(history: ConservationHistory): string[] {
   return violations;
 }
 
-/** C6. Of a window that was cut by a fault nothing is said: what was journaled in it arrives much later. */
+/** QCO6. Of a window that was cut by a fault nothing is said: what was journaled in it arrives much later. */
 export function judgeRates(history: ConservationHistory): string[] {
   const violations: string[] = [];
   for (const [key, own] of callsByKey(history)) {
@@ -50,7 +50,7 @@ export function judgeRates(history: ConservationHistory): string[] {
   return violations;
 }
 
-/** C7. */
+/** QCO7. */
 export function judgeOrder(history: ConservationHistory): string[] {
   const violations: string[] = [];
   const callbacksBySource = byKey(history.calls, ({ carries }) => carries?.source);

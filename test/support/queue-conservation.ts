@@ -1,17 +1,17 @@
 /**
  * Holds what destinations saw against what a producer was told.
  *
- *  C1 what was accepted was delivered, or is pending, in the DLQ or cancelled; what was refused is nowhere
- *  C2 every call is of a publish; one publish is one message, whatever roads it took
- *  C3 retries are counted up from 0 and not beyond their number; an attempt is made again only after a fault,
- *     and not more often than restarts allow
- *  C4 a message that was delivered is not sent again, unless a fault may have hidden the answer
- *  C5 no queue and no flow-control key has more calls open at once than it may; those of a process that is
- *     dead, or asleep, are over
- *  C6 no key starts more calls than its windows allow, however they lie
- *  C7 a queue that delivers one at a time does so in the order of acceptance, each with its callbacks
- *  C8 every call is signed for what it brings
- *  C9 the outcome of a message that asks for callbacks is told, each attempt's once
+ *  QCO1 what was accepted was delivered, or is pending, in the DLQ or cancelled; what was refused is nowhere
+ *  QCO2 every call is of a publish; one publish is one message, whatever roads it took
+ *  QCO3 retries are counted up from 0 and not beyond their number; an attempt is made again only after a fault,
+ *       and not more often than restarts allow
+ *  QCO4 a message that was delivered is not sent again, unless a fault may have hidden the answer
+ *  QCO5 no queue and no flow-control key has more calls open at once than it may; those of a process that is
+ *       dead, or asleep, are over
+ *  QCO6 no key starts more calls than its windows allow, however they lie
+ *  QCO7 a queue that delivers one at a time does so in the order of acceptance, each with its callbacks
+ *  QCO8 every call is signed for what it brings
+ *  QCO9 the outcome of a message that asks for callbacks is told, each attempt's once
  */
 import { MAX_ATTEMPT_RESTARTS } from '../../src/domain/queue/index.js';
 import { byKey, inOrder, isTouched } from './queue-conservation-calls.js';
@@ -45,7 +45,7 @@ export function judgeConservation(history: ConservationHistory): string[] {
   return violations.slice(0, MAX_VIOLATIONS);
 }
 
-/** C1. */
+/** QCO1. */
 function judgeEnds({ publishes, calls, faults, dlq, pending }: ConservationHistory): string[] {
   const violations: string[] = [];
   const callsByNumber = byKey(calls, ({ number }) => number);
@@ -76,7 +76,7 @@ function judgeEnds({ publishes, calls, faults, dlq, pending }: ConservationHisto
   return violations;
 }
 
-/** C2. */
+/** QCO2. */
 function judgeOrigins({ publishes, calls }: ConservationHistory): string[] {
   const violations: string[] = [];
   const idByNumber = new Map<number, string | undefined>(publishes.map(({ number, id }) => [number, id]));
@@ -94,7 +94,7 @@ function judgeOrigins({ publishes, calls }: ConservationHistory): string[] {
   return [...new Set(violations)];
 }
 
-/** C3, C4. */
+/** QCO3, QCO4. */
 function judgeAttempts({ publishes, calls, faults }: ConservationHistory): string[] {
   const violations: string[] = [];
   const retriesByNumber = new Map(publishes.map(({ number, maxRetries }) => [number, maxRetries]));
@@ -126,7 +126,7 @@ function judgeAttempts({ publishes, calls, faults }: ConservationHistory): strin
   return violations;
 }
 
-/** C9. */
+/** QCO9. */
 function judgeCallbacks({ publishes, calls, dlq }: ConservationHistory): string[] {
   const violations: string[] = [];
   const callsByNumber = byKey(calls, ({ number }) => number);

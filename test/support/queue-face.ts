@@ -242,9 +242,9 @@ export class QueueFaceHarness {
 
   #grantFor(token: string): QueueGrant | undefined {
     if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
-    const facts = { state: this.state, limits: this.limits, centsPer100kMessages: 0 } as const;
-    if (token === QUEUE_TOKEN) return { account: QUEUE_ACCOUNT, role: 'standard', facts };
-    if (token === QUEUE_READ_ONLY_TOKEN) return { account: QUEUE_ACCOUNT, role: 'read-only', facts };
+    const terms = { state: this.state, limits: this.limits, centsPer100kMessages: 0 } as const;
+    if (token === QUEUE_TOKEN) return { account: QUEUE_ACCOUNT, role: 'standard', terms };
+    if (token === QUEUE_READ_ONLY_TOKEN) return { account: QUEUE_ACCOUNT, role: 'read-only', terms };
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index
 import type { AccountParts } from '../../src/domain/queue/accounts/account-parts.js';
 import { Groups } from '../../src/domain/queue/groups/groups.js';
 import {
-  type AccountFacts,
+  type AccountTerms,
   type NewSchedule,
   type QueueCommand,
   type QueueCommandOf,
@@ -35,7 +35,7 @@ type ScheduleCommand = QueueCommandOf<
 
 export class QueueParts {
   nowMs = NOW_MS;
-  facts: AccountFacts = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
+  terms: AccountTerms = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
   /** All that happened, as an owner would have journaled it. */
   readonly journal: QueueEvent[] = [];
   /** What ticks made, in order. */
@@ -50,11 +50,11 @@ export class QueueParts {
   private readonly numbers = new Bodies({ put: () => undefined, drop: () => undefined });
 
   get context(): QueueContext {
-    return { nowMs: this.nowMs, account: this.facts };
+    return { nowMs: this.nowMs, account: this.terms };
   }
 
-  limit(limits: Partial<AccountFacts['limits']>): void {
-    this.facts = { ...this.facts, limits: { ...this.facts.limits, ...limits } };
+  limit(limits: Partial<AccountTerms['limits']>): void {
+    this.terms = { ...this.terms, limits: { ...this.terms.limits, ...limits } };
   }
 
   group(command: GroupCommand): QueueReply {
@@ -114,7 +114,7 @@ export class QueueParts {
   private rebuilt(events: readonly QueueEvent[]): QueueParts {
     const parts = new QueueParts();
     parts.nowMs = this.nowMs;
-    parts.facts = this.facts;
+    parts.terms = this.terms;
     const section = Buffer.concat(events.map(encodeQueueEvent));
     for (const event of decodeQueueEvents(section)) {
       parts.journal.push(event);

@@ -4,11 +4,11 @@ import {
   BodyMemory,
   carriedBodies,
   DEFAULT_QUEUE_PLANE_LIMITS,
-  DeliveryRoom,
+  DeliveryPlaces,
   type HeldLimits,
   HeldMessages,
   Performer,
-  QueueFold,
+  QueuePartitionFold,
   QueuePlane,
   type QueuePlaneLimits,
   QueueWork,
@@ -16,7 +16,7 @@ import {
 import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import {
-  type AccountFacts,
+  type AccountTerms,
   DeliveredHeaders,
   type DeliverySettings,
   type PublishItem,
@@ -60,7 +60,7 @@ const QUEUE_ACTOR_LIMITS: ActorLimits = {
 };
 
 /** An account that may do nearly everything. */
-export const GENEROUS: AccountFacts = {
+export const GENEROUS: AccountTerms = {
   state: 'active',
   centsPer100kMessages: 0,
   limits: {
@@ -113,13 +113,13 @@ export class QueueShardStand {
   readonly journal = new HeldJournal(QUEUE_SHARD, this.time, this.time);
   readonly objects = new MemoryObjectStore();
   readonly http = new ScriptedHttp();
-  readonly accounts = new Map<AccountId, AccountFacts>([
+  readonly accounts = new Map<AccountId, AccountTerms>([
     [ACCOUNT, GENEROUS],
     [OTHER_ACCOUNT, GENEROUS],
   ]);
   /** Undefined: no key is known here. */
   signature: string | undefined = 'signed';
-  room = new DeliveryRoom(1000);
+  room = new DeliveryPlaces(1000);
   /** Of the activations to come. */
   bodyMemoryBytes = 1024 * 1024;
   /** What accounts may hold; undefined: what they like. */
@@ -159,7 +159,7 @@ export class QueueShardStand {
         timers: time,
         log: SILENT,
         storage: this.storage,
-        accounts: { factsOf: (account) => this.accounts.get(account) },
+        accounts: { termsOf: (account) => this.accounts.get(account) },
         room: this.room,
         held,
         performer,
@@ -206,9 +206,9 @@ export class QueueShardStand {
   #heldMessages(bodies: BodyMemory): HeldMessages | undefined {
     if (this.heldLimits === undefined) return undefined;
     const { time, log } = this;
-    const slots = () => this.planes.at(-1)?.slots() ?? [];
+    const queues = () => this.planes.at(-1)?.queues() ?? [];
     const refused = UNWATCHED.counter('millrace_queue_refused_total');
-    const held = new HeldMessages(this.heldLimits, { clock: time, timers: time, log, bodies, refused, slots });
+    const held = new HeldMessages(this.heldLimits, { clock: time, timers: time, log, bodies, refused, queues });
     held.start();
     return held;
   }
@@ -266,7 +266,11 @@ export class QueueShardStand {
     const { journal, objects, time } = this;
     const ports = { journal, objects, clock: time, log: SILENT };
     const upToPosition = actor.head?.position ?? 0;
-    return compactShard(ports, { shard: QUEUE_SHARD, clusterId: 'cluster', upToPosition }, () => new QueueFold());
+    return compactShard(
+      ports,
+      { shard: QUEUE_SHARD, clusterId: 'cluster', upToPosition },
+      () => new QueuePartitionFold(),
+    );
   }
 
   /** Lets everything happen that is ready to, and what follows from it, without time passing. */

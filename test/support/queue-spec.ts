@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type {
-  AccountFacts,
   AccountLimits,
+  AccountTerms,
   AttemptOutcome,
   BodySink,
   DeliverySettings,
@@ -108,7 +108,7 @@ export class QueueSpec {
   readonly journal: QueueEvent[] = [];
   nowMs = NOW_MS;
   bounds: QueueBounds = { ofAccount: BOUNDLESS, ofRuns: BOUNDLESS };
-  account: AccountFacts = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
+  account: AccountTerms = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
   #read = 0;
 
   constructor(

@@ -1,14 +1,15 @@
 /**
  * Holds what runs did against what their programs come to.
  *
- *  R1 a run ends as its program does, with its result; a failed one is told to its failure function
- *  R2 each step saw what the steps before it gave, and came after them; nothing ran that the program does not reach
- *  R3 the list of a run's entries only grows at its end, no step is in it twice, and a delivery's last entry is its own
- *  R4 a result that was acknowledged is the one that is replayed, unless there was one before it
- *  R5 a delivery is repeated only when its answer was no success, did not arrive, or a fault may have hidden it
- *  R6 a wait comes to one thing, and of a notify and a deadline it is the one that was told so
- *  R7 a program has one run, a third party is called as often as the program says
- *  R8 without faults: each function is executed, and the endpoint asked, exactly as often as the program says
+ *  WCJ1 a run ends as its program does, with its result; a failed one is told to its failure function
+ *  WCJ2 each step saw what the steps before it gave, and came after them; nothing ran that the program does not reach
+ *  WCJ3 the list of a run's entries only grows at its end, no step is in it twice, and a delivery's last entry is its
+ *       own
+ *  WCJ4 a result that was acknowledged is the one that is replayed, unless there was one before it
+ *  WCJ5 a delivery is repeated only when its answer was no success, did not arrive, or a fault may have hidden it
+ *  WCJ6 a wait comes to one thing, and of a notify and a deadline it is the one that was told so
+ *  WCJ7 a program has one run, a third party is called as often as the program says
+ *  WCJ8 without faults: each function is executed, and the endpoint asked, exactly as often as the program says
  */
 import type { RaceOutcome } from './workflow-chaos-agents.js';
 import type { EndpointPost } from './workflow-chaos-endpoint.js';
@@ -83,7 +84,7 @@ class Judge {
     }
   }
 
-  /** R1. */
+  /** WCJ1. */
   #end({ program, state, result, failure }: ExpectedRun): void {
     const { ledger, isFaulty } = this.history;
     const { id } = program;
@@ -101,7 +102,7 @@ class Judge {
     }
   }
 
-  /** R2, R4, R8. */
+  /** WCJ2, WCJ4, WCJ8. */
   #effects({ program: { id }, stages }: ExpectedRun): void {
     const { isFaulty, ledger } = this.history;
     const byName = grouped(this.#executions.get(id) ?? [], ({ name }) => name);
@@ -149,7 +150,7 @@ class Judge {
     }
   }
 
-  /** R3, R5, R8. */
+  /** WCJ3, WCJ5, WCJ8. */
   #deliveries({ program: { id }, posts: { least, most } }: ExpectedRun, posts: readonly EndpointPost[]): void {
     const { isFaulty } = this.history;
     if (!isFaulty && (posts.length < least || posts.length > most)) {
@@ -193,7 +194,7 @@ class Judge {
     }
   }
 
-  /** R7. */
+  /** WCJ7. */
   #calls(key: string, times: number): void {
     const { calls, isFaulty } = this.history;
     const made = calls.get(key) ?? [];

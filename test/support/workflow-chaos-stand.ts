@@ -193,7 +193,7 @@ export class WorkflowChaosStand {
     return [...this.started.keys()].filter((id) => this.ledger.over.has(id)).length;
   }
 
-  /** R1 to R8, and what the server says. @returns a line for each violation */
+  /** WCJ1 to WCJ8, and what the server says. @returns a line for each violation */
   async judge(programs: readonly Program[], isFaulty: boolean): Promise<string[]> {
     const expected = programs.map(expectedOf);
     const { ledger, unknown, faults, thirdParty } = this;

@@ -1,4 +1,4 @@
-/** Keeps the folders' import rules: data moves one way, and the world is reached through ports alone. */
+/** Keeps the folders' import rules: data moves one way, and the world is reached through ports alone. Proves LD1. */
 import { expect } from 'chai';
 import { constructorParameters, functionLengths } from '../support/function-lengths.js';
 import { areaOf, circles, importsIn, importsOf, sources, textOf } from '../support/import-graph.js';

@@ -3,7 +3,7 @@
  * All of it is looked up in this process's copy of the control state, and looked up again after every change.
  */
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
-import type { AccountFacts } from '../../domain/queue/index.js';
+import type { AccountTerms } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, obtain, type Random, Remembered } from '../../kernel/index.js';
 import { hashSecret, newSecretText, userIdIn } from '../../messages/index.js';
 import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
@@ -33,7 +33,7 @@ const MAX_CACHED_USERS = 10_000;
 
 export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   readonly #grantsByToken = new Remembered<string, QueueGrant>(MAX_CACHED_GRANTS);
-  readonly #factsById = new Map<AccountId, AccountFacts>();
+  readonly #termsById = new Map<AccountId, AccountTerms>();
   readonly #keysBySealed = new Remembered<string, SigningKeys>(MAX_CACHED_KEYS);
   /** Made when it is asked for, and made again after a change. */
   #accountsByUser: ReadonlyMap<string, AccountId> | undefined;
@@ -48,13 +48,13 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   ) {
     ports.view.whenAccessChanged(() => {
       this.#grantsByToken.clear();
-      this.#factsById.clear();
+      this.#termsById.clear();
       this.#accountsByUser = undefined;
       for (const listener of this.#listeners) listener();
     });
   }
 
-  /** Called after every change of an account, and of others; it says that facts may be other ones. */
+  /** Called after every change of an account, and of others; it says that terms may be other ones. */
   whenChanged(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -65,9 +65,9 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     const cached = this.#grantsByToken.get(token);
     if (cached !== undefined) return cached;
     const owner = view.state.queueTokens.get(hashSecret(token));
-    const facts = owner === undefined ? undefined : this.factsOf(owner.account);
-    if (owner === undefined || facts === undefined) return undefined;
-    const grant = { ...owner, facts };
+    const terms = owner === undefined ? undefined : this.termsOf(owner.account);
+    if (owner === undefined || terms === undefined) return undefined;
+    const grant = { ...owner, terms };
     this.#grantsByToken.set(token, grant);
     return grant;
   }
@@ -76,22 +76,22 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     this.ports.view.requireFresh();
     this.#accountsByUser ??= this.#findUsers();
     const account = this.#accountsByUser.get(userId);
-    const facts = account === undefined ? undefined : this.factsOf(account);
-    return account === undefined || facts === undefined ? undefined : { account, role: 'standard', facts };
+    const terms = account === undefined ? undefined : this.termsOf(account);
+    return account === undefined || terms === undefined ? undefined : { account, role: 'standard', terms };
   }
 
   /** Possibly a moment old: an owner goes on while the control stream is silent. */
-  factsOf(id: AccountId): AccountFacts | undefined {
-    const cached = this.#factsById.get(id);
+  termsOf(id: AccountId): AccountTerms | undefined {
+    const cached = this.#termsById.get(id);
     if (cached !== undefined) return cached;
     const { accounts, deletedAccounts } = this.ports.view.state;
     // What the queue of a deleted team still holds rests: nothing is taken, nothing is delivered.
     const account = deletedAccounts.has(id) ? ({ state: 'passive' } as const) : accounts.get(id);
     if (account === undefined) return undefined;
     const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' }: Pick<Account, 'limits' | 'state'> = account;
-    const facts = { limits, state, centsPer100kMessages: this.options.centsPer100kMessages };
-    this.#factsById.set(id, facts);
-    return facts;
+    const terms = { limits, state, centsPer100kMessages: this.options.centsPer100kMessages };
+    this.#termsById.set(id, terms);
+    return terms;
   }
 
   /** How many events of its log each account keeps; undefined while this process may not know the newest number. */

@@ -41,7 +41,7 @@ const BURST_MS = 100;
 export const MAX_WAIT_MS = 5_000;
 export const MAX_WAITING_REQUESTS = 1_000;
 /** So many bytes of requests may wait, of all databases of the process together. */
-export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+export const MAX_THROTTLED_BYTES = 64 * 1024 * 1024;
 /** What is used changes with the meter's records, once a second. */
 const USE_IS_FRESH_MS = 1_000;
 /** CT4. */
@@ -190,7 +190,7 @@ export class CommandThrottle implements Quota {
 
   /** CT3. Who would surely wait in vain is told so at once. */
   #mayWait(flow: Flow, bytes: number, nowMs: number): boolean {
-    if (flow.waiting.length >= MAX_WAITING_REQUESTS || this.#waitingBytes + bytes > MAX_WAITING_BYTES) return false;
+    if (flow.waiting.length >= MAX_WAITING_REQUESTS || this.#waitingBytes + bytes > MAX_THROTTLED_BYTES) return false;
     const aheadMs = (flow.waitingCommands * 1000) / flow.commandsPerSecond;
     return dueInMs(flow, nowMs) + aheadMs <= MAX_WAIT_MS;
   }

@@ -4,13 +4,13 @@
  */
 import { decodeControlEvents } from '../../codec/control/index.js';
 import { type ControlState, evolve, rowOfControlEvent } from '../../domain/control/index.js';
-import { chainAfter, EntryFeed, followLog, type LogReader, SnapshotStore } from '../../journal/index.js';
+import { chainAfter, EntryFeed, type FollowingReader, followLog, SnapshotStore } from '../../journal/index.js';
 import { describeError, isMillraceError, type MillraceError } from '../../kernel/index.js';
 import { CONTROL_PARTITION, CONTROL_SHARD, entrySections } from '../../messages/index.js';
 import type { Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
 import { ControlFold } from './control-fold.js';
 
-export interface FollowerPorts {
+export interface ControlFollowerPorts {
   readonly journal: Journal;
   readonly objects: ObjectStore;
   readonly timers: Timers;
@@ -42,7 +42,7 @@ export class ControlFollower {
   #damage: MillraceError | undefined;
 
   constructor(
-    private readonly ports: FollowerPorts,
+    private readonly ports: ControlFollowerPorts,
     private readonly listener: FollowerListener,
   ) {}
 
@@ -62,7 +62,7 @@ export class ControlFollower {
 
   start(): void {
     const { journal, timers } = this.ports;
-    const reader: LogReader = {
+    const reader: FollowingReader = {
       follow: (from, follower) => journal.follow(CONTROL_SHARD, from, follower),
       begin: (signal) => this.#load(signal),
       take: (batch) => {

@@ -20,10 +20,10 @@ import {
 } from '../../kernel/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
-import { ControlFollower, type FollowerPorts } from './control-follower.js';
+import { ControlFollower, type ControlFollowerPorts } from './control-follower.js';
 import { Grants } from './grants.js';
 
-export interface ControlViewPorts extends FollowerPorts {
+export interface ControlViewPorts extends ControlFollowerPorts {
   readonly bus: Bus;
   readonly clock: Clock;
   /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */

@@ -9,7 +9,7 @@
 import type { ControlReply } from '../../domain/control/index.js';
 import {
   type KeepRequest,
-  type Kept,
+  type KeptState,
   keptBackups,
   readKept,
   removeAllOf,
@@ -37,7 +37,7 @@ export interface KeeperPorts {
   /** The moments that the control state knows, failed ones left out; undefined while this process may have missed some. */
   knownBackups(): ReadonlySet<BackupId> | undefined;
   /** @throws MillraceError */
-  keep(request: KeepRequest): Promise<Kept>;
+  keep(request: KeepRequest): Promise<KeptState>;
 }
 
 export interface KeeperOptions {
@@ -116,7 +116,7 @@ export class DatabaseKeeper implements Backups {
     }
   }
 
-  async #keep(database: DatabaseId, backup: BackupId): Promise<Kept> {
+  async #keep(database: DatabaseId, backup: BackupId): Promise<KeptState> {
     const { clusterId, kvShards } = this.options;
     const partitions = await this.#partitionsOf(database);
     const shards = partitions.map((partition) => shardOf('kv', partition, kvShards));
@@ -134,7 +134,7 @@ export class DatabaseKeeper implements Backups {
   }
 
   /** DK1. @returns whether it is completed for the control state, too */
-  async #end(backup: BackupId, kept: Kept | undefined, reason: string): Promise<boolean> {
+  async #end(backup: BackupId, kept: KeptState | undefined, reason: string): Promise<boolean> {
     const { bytes, manifests } = kept ?? { bytes: 0, manifests: [] };
     const state = kept === undefined ? 'failed' : 'completed';
     const reply = await this.#patiently(() =>

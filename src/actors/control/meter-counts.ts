@@ -114,7 +114,7 @@ class SearchCounts {
 }
 
 /** The room that is left in the record that is being made: a message of NATS holds 1 MiB. */
-export class RecordRoom {
+export class RecordLimit {
   #rows = 0;
   #bytes = 0;
 
@@ -143,7 +143,7 @@ const CALL_BYTES = 16;
 const SEARCH_ROW_BYTES = 160;
 const QUEUE_ROW_BYTES = 40;
 
-export class DayCounts {
+export class UnwrittenDay {
   readonly #databases = new Map<DatabaseId, KvCounts>();
   readonly #searches = new Map<DatabaseId, SearchCounts>();
   readonly #queues = new Map<AccountId, { bytesIn: number; bytesOut: number }>();
@@ -176,7 +176,7 @@ export class DayCounts {
   }
 
   /** Takes out as much as there is room for. @param connections of a database, to be told with its row */
-  cut(room: RecordRoom, connections: (database: DatabaseId) => number | undefined): CutRows {
+  cut(room: RecordLimit, connections: (database: DatabaseId) => number | undefined): CutRows {
     return {
       rows: taken(
         this.#databases,

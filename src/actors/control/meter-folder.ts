@@ -7,7 +7,7 @@
  */
 import { decodeMeterRecord } from '../../codec/control/index.js';
 import { type MeteredRecord, NO_USAGE, searchReranks } from '../../domain/control/index.js';
-import { followLog, Gate, type LogReader } from '../../journal/index.js';
+import { type FollowingReader, followLog, Gate } from '../../journal/index.js';
 import { describeError } from '../../kernel/index.js';
 import { METER_SHARD, type MeterSearchRow } from '../../messages/index.js';
 import type { Log, MeterLog, StoredMessage, Timer, Timers } from '../../ports/index.js';
@@ -64,7 +64,7 @@ export class MeterFolder {
   start(counted: number): void {
     this.#counted = counted;
     const { meterLog, timers, log } = this.ports;
-    const reader: LogReader = {
+    const reader: FollowingReader = {
       follow: (from, follower) => meterLog.follow(from, follower),
       begin: async () => this.#held.at(-1)?.position ?? this.#counted,
       take: (batch, signal) => this.#take(batch, signal),

@@ -8,7 +8,7 @@
 import type { DatabaseId } from '../../kernel/index.js';
 import type { MeterKvGauge, MeterRow, MeterSearchGauge } from '../../messages/index.js';
 import type { KvGauge } from '../../ports/index.js';
-import { idleRow, type RecordRoom, taken } from './meter-counts.js';
+import { idleRow, type RecordLimit, taken } from './meter-counts.js';
 
 /** Told again after this, while there are any. */
 const TELL_CONNECTIONS_EVERY_MS = 60_000;
@@ -56,7 +56,7 @@ export class MeterGauges {
   }
 
   /** Takes out as much as there is room for; rows are of databases that were not used. */
-  cut(room: RecordRoom): { rows: MeterRow[]; kvGauges: MeterKvGauge[]; searchGauges: MeterSearchGauge[] } {
+  cut(room: RecordLimit): { rows: MeterRow[]; kvGauges: MeterKvGauge[]; searchGauges: MeterSearchGauge[] } {
     return {
       rows: taken(
         this.#untold,

@@ -22,7 +22,7 @@ import type {
   Timer,
   Timers,
 } from '../../ports/index.js';
-import { DayCounts, RecordRoom } from './meter-counts.js';
+import { RecordLimit, UnwrittenDay } from './meter-counts.js';
 import { MeterGauges } from './meter-gauges.js';
 
 export interface MeterWriterPorts {
@@ -47,9 +47,9 @@ export const DEFAULT_METER_OPTIONS: MeterWriterOptions = { everyMs: 1000, maxRow
 const MAX_RECORD_BYTES = 512 * 1024;
 
 export class MeterWriter implements Meter {
-  #current = new DayCounts(0);
+  #current = new UnwrittenDay(0);
   /** Days that are over and not all written, oldest first. */
-  readonly #earlier: DayCounts[] = [];
+  readonly #earlier: UnwrittenDay[] = [];
   readonly #gauges = new MeterGauges();
   #number = 0;
   /** MW1. */
@@ -136,8 +136,8 @@ export class MeterWriter implements Meter {
     return encodeMeterRecord(this.#recordOf(from));
   }
 
-  #recordOf(from: DayCounts): MeterRecord {
-    const room = new RecordRoom(this.options.maxRows, MAX_RECORD_BYTES);
+  #recordOf(from: UnwrittenDay): MeterRecord {
+    const room = new RecordLimit(this.options.maxRows, MAX_RECORD_BYTES);
     const isPast = from !== this.#current;
     const { isEmpty: isIdle } = from;
     // How things are now belongs to today.
@@ -159,7 +159,7 @@ export class MeterWriter implements Meter {
   }
 
   /** What is counted now. */
-  #today(): DayCounts {
+  #today(): UnwrittenDay {
     const day = utcDayOf(this.ports.clock.nowMs());
     if (day !== this.#current.day) this.#turnTo(day);
     return this.#current;
@@ -170,6 +170,6 @@ export class MeterWriter implements Meter {
     if (!this.#current.isEmpty) this.#earlier.push(this.#current);
     const known = this.#earlier.findIndex((counts) => counts.day === day);
     const [again] = known < 0 ? [] : this.#earlier.splice(known, 1);
-    this.#current = again ?? new DayCounts(day);
+    this.#current = again ?? new UnwrittenDay(day);
   }
 }

@@ -2,12 +2,12 @@
  * Runs the commands of one request on a partition: each for itself, as a transaction, in slices; serves those
  * who wait for what a command has changed, and keeps account of what is not stored yet.
  *
- *  C1 a reply waits for the entry with whatever it did or saw
- *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
- *  C3 a command that runs in slices, and a transaction, has its partition for itself until it has ended
- *  C4 whoever leaves ends what is half done for it, and what only reads behind that
- *  C5 what has paused is in no entry before it is done, and holds up the entries of nobody
- *  C6 of what is ended before it is done nothing stays: of a transaction nothing at all
+ *  CR1 a reply waits for the entry with whatever it did or saw
+ *  CR2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
+ *  CR3 a command that runs in slices, and a transaction, has its partition for itself until it has ended
+ *  CR4 whoever leaves ends what is half done for it, and what only reads behind that
+ *  CR5 what has paused is in no entry before it is done, and holds up the entries of nobody
+ *  CR6 of what is ended before it is done nothing stays: of a transaction nothing at all
  */
 import {
   answerTooLarge,
@@ -36,9 +36,9 @@ import { CommandClock } from './command-clock.js';
 import { isForMonitors, showToMonitors, track, trackScript } from './command-witnesses.js';
 import type { HeldData } from './held-data.js';
 import type { CompilePermissions, KvWork } from './kv-work.js';
-import type { PartitionSlot } from './partition-slot.js';
+import type { OwnedPartition } from './owned-partition.js';
 import { PlanBounds } from './plan-bounds.js';
-import type { Waiter } from './waiting-room.js';
+import type { WaitingCommand } from './waiting-commands.js';
 import { hasWatchedKeyChanged, watchKeys } from './watched-keys.js';
 
 export interface CommandRunnerPorts {
@@ -80,11 +80,11 @@ function refuseAnswer(work: KvWork): void {
   work.replies.push(answerTooLarge(work.request.maxAnswerBytes as number));
 }
 
-export class CommandRunner {
-  /** Slots with effects in the open turn. */
-  readonly changed = new Set<PartitionSlot>();
-  /** Slots that have to be built again. */
-  readonly doubted = new Set<PartitionSlot>();
+export class ShardCommandRunner {
+  /** Partitions with effects in the open turn. */
+  readonly changed = new Set<OwnedPartition>();
+  /** Partitions that have to be built again. */
+  readonly doubted = new Set<OwnedPartition>();
   /** Works that had left to wait and are done. */
   readonly finished: KvWork[] = [];
   readonly #clock: CommandClock;
@@ -96,12 +96,12 @@ export class CommandRunner {
   }
 
   /** To be called before each request. */
-  tellLimits(slot: PartitionSlot, engine: KvEngine): void {
-    this.#plans.tell(slot, engine);
+  tellLimits(owned: OwnedPartition, engine: KvEngine): void {
+    this.#plans.tell(owned, engine);
   }
 
   runEach(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
@@ -110,20 +110,20 @@ export class CommandRunner {
     const count = work.request.commands.length;
     if (work.isHalfway) engine.run.goOn();
     if (work.isUnwanted) {
-      if (work.isHalfway) this.#runOne(slot, engine, work, turn, shouldStop);
+      if (work.isHalfway) this.#runOne(owned, engine, work, turn, shouldStop);
       if (work.isUnwanted && onlyReads(work.request.commands, work.progress)) {
         for (; work.progress < count; work.progress += 1) work.replies.push(NOT_ANSWERED);
         return 'done';
       }
     }
     while (work.progress < count) {
-      if (slot.isInDoubt) {
-        slot.parked.push(work);
+      if (owned.isInDoubt) {
+        owned.parked.push(work);
         return 'parked';
       }
-      const step = this.#runOne(slot, engine, work, turn, shouldStop);
+      const step = this.#runOne(owned, engine, work, turn, shouldStop);
       if (step !== 'done') return step;
-      if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
+      if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
       if (work.isAnswerFull) return 'done';
       if (work.progress < count && shouldStop()) return 'more';
     }
@@ -131,7 +131,7 @@ export class CommandRunner {
   }
 
   runTransaction(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
@@ -139,31 +139,31 @@ export class CommandRunner {
   ): 'done' | 'more' {
     const { commands } = work.request;
     const { length } = commands;
-    if (!work.isHalfway && !this.#beginTransaction(slot, engine, work, turn)) return 'done';
+    if (!work.isHalfway && !this.#beginTransaction(owned, engine, work, turn)) return 'done';
     if (work.isHalfway) engine.run.goOn();
     const why = work.slices === undefined && work.isHalfway ? whyEnd(engine, work) : undefined;
-    if (why !== undefined) this.#undoTransaction(slot, engine, work, commandStopped(why));
-    while (work.progress < length && !slot.isInDoubt) {
+    if (why !== undefined) this.#undoTransaction(owned, engine, work, commandStopped(why));
+    while (work.progress < length && !owned.isInDoubt) {
       if (work.isAnswerFull && isRead(commands[work.progress] as readonly string[])) {
         refuseAnswer(work);
         continue;
       }
-      const step = this.#runOne(slot, engine, work, turn, shouldStop);
+      const step = this.#runOne(owned, engine, work, turn, shouldStop);
       const isPaused = step === 'more' || (work.progress % COMMANDS_BETWEEN_LOOKS === 0 && shouldStop(true));
-      if (!isPaused || work.progress === length || slot.isInDoubt) continue;
-      leave(slot, engine, work);
+      if (!isPaused || work.progress === length || owned.isInDoubt) continue;
+      leave(owned, engine, work);
       return 'more';
     }
-    takeUp(slot, work);
-    this.#endTransaction(slot, engine, work, turn);
+    takeUp(owned, work);
+    this.#endTransaction(owned, engine, work, turn);
     return 'done';
   }
 
   /** @returns does it run? */
-  #beginTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): boolean {
-    if (hasWatchedKeyChanged(this.ports.activation, slot, engine, work.request.watches ?? [], turn.nowMs)) {
+  #beginTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): boolean {
+    if (hasWatchedKeyChanged(this.ports.activation, owned, engine, work.request.watches ?? [], turn.nowMs)) {
       work.isAborted = true;
-      this.noteChanges(slot, engine, turn, 0, 0);
+      this.noteChanges(owned, engine, turn, 0, 0);
       return false;
     }
     const { effects } = engine;
@@ -172,49 +172,49 @@ export class CommandRunner {
     const isOfResp = isOfRespFace(work);
     // Over REST each command is refused for itself.
     if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
-      this.noteChanges(slot, engine, turn, effects.count - count, effects.bytes - bytes);
+      this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
       work.isAborted = true;
       work.isFull = true;
-      this.#plans.noteFull(slot, engine);
+      this.#plans.noteFull(owned, engine);
       work.replies.push(NO_ROOM_FOR_ALL);
       return false;
     }
     // What had to go to make room for it is done.
-    if (effects.count > count) this.noteChanges(slot, engine, turn, effects.count - count, effects.bytes - bytes);
+    if (effects.count > count) this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
     engine.run.begin();
     if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
-    if (slot.audience.isMonitored && isOfResp) showToMonitors(slot, ['multi'], work, this.ports.clock.nowMs());
+    if (owned.audience.isMonitored && isOfResp) showToMonitors(owned, ['multi'], work, this.ports.clock.nowMs());
     return true;
   }
 
-  /** C6. The command that was stopped hears why. */
-  #undoTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, reply: Reply): void {
+  /** CR6. The command that was stopped hears why. */
+  #undoTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, reply: Reply): void {
     const { commands } = work.request;
     if (engine.run.isOpen && !engine.run.undo())
-      this.#putInDoubt(slot, commands[work.progress]?.[0], 'a transaction was stopped');
+      this.#putInDoubt(owned, commands[work.progress]?.[0], 'a transaction was stopped');
     work.replies = commands.map((_, i) => (i === work.progress ? reply : TRANSACTION_UNDONE));
     work.progress = commands.length;
   }
 
   /** All of it is in the entry that is open now. */
-  #endTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): void {
+  #endTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): void {
     // Over REST nobody has said these words.
-    if (slot.audience.isMonitored && isOfRespFace(work)) {
-      showToMonitors(slot, ['exec'], work, this.ports.clock.nowMs());
+    if (owned.audience.isMonitored && isOfRespFace(work)) {
+      showToMonitors(owned, ['exec'], work, this.ports.clock.nowMs());
     }
     if (!engine.run.isOpen) {
-      this.noteChanges(slot, engine, turn, 0, 0);
+      this.noteChanges(owned, engine, turn, 0, 0);
       return;
     }
     const { count, bytes } = engine.effects.free;
     engine.run.end();
-    this.#noteWritten(slot, engine, work, turn, count, bytes);
-    if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
+    this.#noteWritten(owned, engine, work, turn, count, bytes);
+    if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
   }
 
   /** `more` when the command runs in slices and some are left; `parked` when it waits for a key. */
   #runOne(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
@@ -235,46 +235,46 @@ export class CommandRunner {
     const { count: effectsBefore, bytes: bytesBefore } = isBegun && !isPart ? effects.free : effects;
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
-    if (!isBegun) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
+    if (!isBegun) owned.audience.scriptReads = tracksScript ? new Set() : undefined;
     let reply: Reply | Blocked | undefined;
     try {
       if (!isBegun) reply = makeRoomFor(engine, spec, turn.nowMs);
-      if (reply === undefined) reply = this.#execute(slot, engine, spec, words, work, turn.nowMs, shouldStop);
+      if (reply === undefined) reply = this.#execute(owned, engine, spec, words, work, turn.nowMs, shouldStop);
     } catch (error) {
       work.slices = undefined;
       const isStopped = error instanceof PartStopped;
-      reply = isStopped ? error.reply : this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+      reply = isStopped ? error.reply : this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
       if (isPart) {
-        this.#undoTransaction(slot, engine, work, reply);
+        this.#undoTransaction(owned, engine, work, reply);
         return 'done';
       }
     }
     if (reply === undefined) {
-      if (!isPart) this.#pause(slot, engine, work, turn, effectsBefore, bytesBefore);
+      if (!isPart) this.#pause(owned, engine, work, turn, effectsBefore, bytesBefore);
       if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
       return 'more';
     }
     work.slices = undefined;
-    if (isBegun && !isPart) takeUp(slot, work);
-    if (slot.audience.isMonitored && isForMonitors(spec)) showToMonitors(slot, words, work, this.ports.clock.nowMs());
+    if (isBegun && !isPart) takeUp(owned, work);
+    if (owned.audience.isMonitored && isForMonitors(spec)) showToMonitors(owned, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
-      slot.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
-      work.onGiveUp = () => this.#dismiss(slot, work.request.waiter as string, 'GONE');
+      owned.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
+      work.onGiveUp = () => this.#dismiss(owned, work.request.waiter as string, 'GONE');
       return 'parked';
     }
     this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
-    this.#keepReply(slot, engine, work, reply);
-    if (tracksScript) trackScript(slot, work, trackFor);
-    else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
-    if (!isPart) this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    this.#keepReply(owned, engine, work, reply);
+    if (tracksScript) trackScript(owned, work, trackFor);
+    else if (trackFor !== undefined && !isWrite(spec)) track(owned, keysOf(spec, words), trackFor);
+    if (!isPart) this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
     else if (effects.count > effectsBefore) engine.statistics.changes += 1;
-    else this.#noteRead(slot, spec, words, work, turn);
+    else this.#noteRead(owned, spec, words, work, turn);
     return 'done';
   }
 
   /** Undefined: some of its slices are left. */
   #execute(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     spec: CommandSpec,
     words: readonly string[],
@@ -296,24 +296,24 @@ export class CommandRunner {
     const reply = engine.execute(spec, words, nowMs, caller);
     const isPaused = runsScripts && reply instanceof Paused;
     if (isPaused) work.slices = engine.rest(reply, words, caller);
-    if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, nowMs);
+    if (owned.settingsVersion !== engine.settings.version) obeySettings(owned, engine, nowMs);
     return isPaused ? undefined : reply;
   }
 
-  #keepReply(slot: PartitionSlot, engine: KvEngine, work: KvWork, reply: Reply): void {
+  #keepReply(owned: OwnedPartition, engine: KvEngine, work: KvWork, reply: Reply): void {
     work.spentMs = 0;
     work.isFull = engine.bounds.leaveNoRoom;
-    if (work.isFull) this.#plans.noteFull(slot, engine);
+    if (work.isFull) this.#plans.noteFull(owned, engine);
     work.progress += 1;
     work.replies.push(reply);
     if (work.request.maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
-    const { scriptDenials } = slot.audience;
+    const { scriptDenials } = owned.audience;
     if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
   }
 
-  /** It is left until its next slice (C5). */
+  /** It is left until its next slice (CR5). */
   #pause(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
@@ -322,13 +322,13 @@ export class CommandRunner {
   ): void {
     // What had to go to make room for it is done.
     const { count, bytes } = engine.effects.free;
-    if (count > effectsBefore) this.noteChanges(slot, engine, turn, count - effectsBefore, bytes - bytesBefore);
-    leave(slot, engine, work);
+    if (count > effectsBefore) this.noteChanges(owned, engine, turn, count - effectsBefore, bytes - bytesBefore);
+    leave(owned, engine, work);
   }
 
   /** What a command that has run did, and what its reply must wait for. */
   #noteOutcome(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     spec: CommandSpec,
     words: readonly string[],
@@ -337,13 +337,13 @@ export class CommandRunner {
     effectsBefore: number,
     bytesBefore: number,
   ): void {
-    if (this.#noteWritten(slot, engine, work, turn, effectsBefore, bytesBefore)) engine.statistics.changes += 1;
-    else this.#noteRead(slot, spec, words, work, turn);
+    if (this.#noteWritten(owned, engine, work, turn, effectsBefore, bytesBefore)) engine.statistics.changes += 1;
+    else this.#noteRead(owned, spec, words, work, turn);
   }
 
   /** @returns has anything been written since? */
   #noteWritten(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
@@ -351,7 +351,7 @@ export class CommandRunner {
     bytesBefore: number,
   ): boolean {
     const added = engine.effects.count - effectsBefore;
-    this.noteChanges(slot, engine, turn, added, engine.effects.bytes - bytesBefore);
+    this.noteChanges(owned, engine, turn, added, engine.effects.bytes - bytesBefore);
     if (added === 0) return false;
     work.hasWritten = true;
     work.ordinal = turn.effects;
@@ -359,89 +359,89 @@ export class CommandRunner {
     return true;
   }
 
-  #noteRead(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
+  #noteRead(owned: OwnedPartition, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
     // What an earlier slice saw uncommitted is in an entry no later than the one that is open now.
-    const waitFor = slot.turnToWaitFor(spec, words, turn.number);
+    const waitFor = owned.turnToWaitFor(spec, words, turn.number);
     if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
   }
 
-  noteChanges(slot: PartitionSlot, engine: KvEngine, turn: Turn, added: number, bytes: number): void {
+  noteChanges(owned: OwnedPartition, engine: KvEngine, turn: Turn, added: number, bytes: number): void {
     const { open } = engine.keyspace.changes;
     if (engine.effects.count === 0) {
       // Nothing will be stored, so nothing has to be waited for.
-      if (!open.isEmpty && !this.changed.has(slot)) open.clear();
+      if (!open.isEmpty && !this.changed.has(owned)) open.clear();
       return;
     }
     // Parameters and libraries are no keys.
     if (open.isEmpty) open.everything = true;
     turn.effects += added;
     turn.effectBytes += bytes;
-    slot.openOrdinal = turn.effects;
-    this.changed.add(slot);
+    owned.openOrdinal = turn.effects;
+    this.changed.add(owned);
   }
 
   /** Serves those who wait for keys that have become ready, until nobody is served any more. */
-  serveWaiters(slot: PartitionSlot, engine: KvEngine, turn: Turn): void {
+  serveWaiters(owned: OwnedPartition, engine: KvEngine, turn: Turn): void {
     const { changes } = engine.keyspace;
-    while (changes.ready.size > 0 && !slot.isInDoubt) {
+    while (changes.ready.size > 0 && !owned.isInDoubt) {
       const keys = [...changes.ready];
       changes.ready.clear();
       for (const key of keys) {
-        for (const waiter of slot.waiting.waitingFor(key)) {
-          if (slot.isInDoubt) return;
+        for (const waiter of owned.waiting.waitingFor(key)) {
+          if (owned.isInDoubt) return;
           // Readers of streams have to hear that a key is gone, because their group went with it. Others wait on.
           const isForIt = engine.keyspace.isThere(key) || findCommand(waiter.words)?.family === 'stream';
-          if (isForIt) this.#serve(slot, engine, key, waiter, turn);
+          if (isForIt) this.#serve(owned, engine, key, waiter, turn);
         }
       }
     }
   }
 
-  #serve(slot: PartitionSlot, engine: KvEngine, key: string, waiter: Waiter, turn: Turn): boolean {
+  #serve(owned: OwnedPartition, engine: KvEngine, key: string, waiter: WaitingCommand, turn: Turn): boolean {
     const { work, words } = waiter;
-    if (!slot.waiting.isWaiting(waiter)) return false;
+    if (!owned.waiting.isWaiting(waiter)) return false;
     // Nobody has asked for it any more for so long that its caller may have been told so.
     if (work.deadlineMs < this.ports.clock.monotonicMs()) {
-      slot.waiting.remove(waiter, engine.keyspace.changes);
+      owned.waiting.remove(waiter, engine.keyspace.changes);
       work.reject(new MillraceError('SHARD_UNAVAILABLE', 'its time was over before it was served'));
       return false;
     }
     const spec = findCommand(words) as CommandSpec;
     const { count: effectsBefore, bytes: bytesBefore } = engine.effects;
-    slot.audience.currentClient = work.request.client?.id;
+    owned.audience.currentClient = work.request.client?.id;
     const startedAtMs = this.#clock.begin(engine, spec);
     let reply: Reply | Blocked;
     try {
       reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
     } catch (error) {
-      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+      reply = this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
     }
     // It goes on waiting when the key holds something that is not for it.
     if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
-    slot.waiting.remove(waiter, engine.keyspace.changes);
+    owned.waiting.remove(waiter, engine.keyspace.changes);
     this.#clock.end(engine, spec, work.request.commands[0] ?? words, work, startedAtMs, reply);
     work.progress = 1;
     work.replies.push(reply);
-    this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
     this.finished.push(work);
     return true;
   }
 
-  unblock(slot: PartitionSlot, work: KvWork): 'done' {
+  unblock(owned: OwnedPartition, work: KvWork): 'done' {
     const [name = '', how = ''] = work.request.commands[0] ?? [];
-    work.replies.push(this.#dismiss(slot, name, how) ? 1 : 0);
+    work.replies.push(this.#dismiss(owned, name, how) ? 1 : 0);
     return 'done';
   }
 
-  #dismiss(slot: PartitionSlot, name: string, how: string): boolean {
-    const dismissed = slot.waiting.dismiss(name, how, slot.engine?.keyspace.changes);
+  #dismiss(owned: OwnedPartition, name: string, how: string): boolean {
+    const dismissed = owned.waiting.dismiss(name, how, owned.engine?.keyspace.changes);
     if (dismissed === undefined) return false;
-    this.endWait(slot, dismissed.waiter, dismissed.reply);
+    this.endWait(owned, dismissed.waiter, dismissed.reply);
     return true;
   }
 
   /** One that has left the waiting room unserved hears that, and is counted. */
-  endWait({ engine }: PartitionSlot, { work, words }: Waiter, reply: Reply): void {
+  endWait({ engine }: OwnedPartition, { work, words }: WaitingCommand, reply: Reply): void {
     const spec = findCommand(words);
     const error = reply instanceof ErrorReply ? reply.text : undefined;
     if (spec !== undefined) engine?.statistics.count(spec, 0, error);
@@ -449,20 +449,20 @@ export class CommandRunner {
     this.finished.push(work);
   }
 
-  watch(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
+  watch(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
     const { effects } = engine;
     const effectsBefore = effects.count;
     const bytesBefore = effects.bytes;
     const keys = (work.request.commands[0] ?? []).slice(1);
-    const mark = watchKeys(this.ports.activation, slot, engine, keys, turn.nowMs);
-    this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+    const mark = watchKeys(this.ports.activation, owned, engine, keys, turn.nowMs);
+    this.noteChanges(owned, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
     work.replies.push(mark);
     return 'done';
   }
 
   /** SCRIPT KILL and FUNCTION KILL, while there is something to end: they do not wait behind it. */
-  kill(slot: PartitionSlot, work: KvWork): boolean {
-    const { underway } = slot;
+  kill(owned: OwnedPartition, work: KvWork): boolean {
+    const { underway } = owned;
     const { commands, mode } = work.request;
     const [words = []] = commands;
     if (underway?.slices === undefined || commands.length !== 1) return false;
@@ -486,7 +486,7 @@ export class CommandRunner {
 
   /** A command did not end as commands end: what it did is undone by building the partition again. */
   #doubt(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     effectsBefore: number,
     bytesBefore: number,
@@ -496,25 +496,25 @@ export class CommandRunner {
     if (engine.run.isOpen) engine.run.undo();
     else engine.effects.rollBack(effectsBefore, bytesBefore);
     const isKnown = error instanceof StateInDoubt;
-    this.#putInDoubt(slot, words[0], isKnown ? error.message : undefined);
+    this.#putInDoubt(owned, words[0], isKnown ? error.message : undefined);
     if (isKnown) return error.reply;
     const stack = error instanceof Error ? error.stack : undefined;
-    const told = { partition: slot.name, command: words[0], error: describeError(error), stack };
+    const told = { partition: owned.name, command: words[0], error: describeError(error), stack };
     this.ports.log.error('partition.defect', told);
     return INTERNAL_ERROR;
   }
 
-  #putInDoubt(slot: PartitionSlot, command: string | undefined, reason: string | undefined): void {
-    slot.isInDoubt = true;
-    this.doubted.add(slot);
-    if (reason !== undefined) this.ports.log.warn('partition.in-doubt', { partition: slot.name, command, reason });
+  #putInDoubt(owned: OwnedPartition, command: string | undefined, reason: string | undefined): void {
+    owned.isInDoubt = true;
+    this.doubted.add(owned);
+    if (reason !== undefined) this.ports.log.warn('partition.in-doubt', { partition: owned.name, command, reason });
   }
 }
 
 /** Parameters were set, or came with an engine that was loaded. A lower bound acts at once, as in Redis. */
-function obeySettings(slot: PartitionSlot, engine: KvEngine, nowMs: number): void {
-  slot.settingsVersion = engine.settings.version;
-  slot.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
+function obeySettings(owned: OwnedPartition, engine: KvEngine, nowMs: number): void {
+  owned.settingsVersion = engine.settings.version;
+  owned.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
   // What it cannot have yet it will have with the next growth.
   if (engine.bounds.areSet) engine.makeRoom(nowMs);
 }
@@ -545,15 +545,15 @@ function onlyReads(commands: KvWork['request']['commands'], first: number): bool
 }
 
 /** It is half done, and goes on when the loop has been round. */
-function leave(slot: PartitionSlot, { run }: KvEngine, work: KvWork): void {
+function leave(owned: OwnedPartition, { run }: KvEngine, work: KvWork): void {
   if (work.isHalfway) run.pause();
-  slot.underway = work;
+  owned.underway = work;
   work.isHalfway = true;
 }
 
 /** It is half done no more. */
-function takeUp(slot: PartitionSlot, work: KvWork): void {
-  slot.underway = undefined;
+function takeUp(owned: OwnedPartition, work: KvWork): void {
+  owned.underway = undefined;
   work.isHalfway = false;
   work.isKilled = false;
 }

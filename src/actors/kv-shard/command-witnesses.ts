@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../domain/kv/index.js';
 import type { ByteString, SessionId } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
-import type { PartitionSlot } from './partition-slot.js';
+import type { OwnedPartition } from './owned-partition.js';
 
 const NAMED: Readonly<Record<string, string>> = {
   '\\': '\\\\',
@@ -21,7 +21,7 @@ export function isForMonitors({ flags }: CommandSpec): boolean {
 
 /** The command, and what its scripts have run. */
 export function showToMonitors(
-  { audience }: PartitionSlot,
+  { audience }: OwnedPartition,
   words: readonly string[],
   { request }: KvWork,
   nowMs: number,
@@ -32,16 +32,16 @@ export function showToMonitors(
 }
 
 /** This process hears when one of the keys changes next. */
-export function track(slot: PartitionSlot, keys: Iterable<string>, edge: SessionId): void {
-  for (const key of keys) slot.audience.track(key, edge);
-  slot.noteTracking();
+export function track(owned: OwnedPartition, keys: Iterable<string>, edge: SessionId): void {
+  for (const key of keys) owned.audience.track(key, edge);
+  owned.noteTracking();
 }
 
 /** The client hears which keys its script has read: it had to take all that were named for read. */
-export function trackScript(slot: PartitionSlot, work: KvWork, edge: SessionId): void {
-  const reads = slot.audience.scriptReads ?? new Set();
-  slot.audience.scriptReads = undefined;
-  track(slot, reads, edge);
+export function trackScript(owned: OwnedPartition, work: KvWork, edge: SessionId): void {
+  const reads = owned.audience.scriptReads ?? new Set();
+  owned.audience.scriptReads = undefined;
+  track(owned, reads, edge);
   work.scriptReads = [...(work.scriptReads ?? []), ...reads];
 }
 

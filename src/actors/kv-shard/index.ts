@@ -8,5 +8,5 @@ export { KvHub } from './kv-hub.js';
 export { KvOwner } from './kv-owner.js';
 export { KvPlane, type KvPlanePorts } from './kv-plane.js';
 export { KvWork } from './kv-work.js';
-export { ProcessFacts, REDIS_VERSION } from './process-facts.js';
+export { ProcessInfo, REDIS_VERSION } from './process-info.js';
 export { MAX_REPLACEMENT_BYTES } from './replacements.js';

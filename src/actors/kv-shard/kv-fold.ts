@@ -3,7 +3,7 @@
  * the compactor, the audit commands and the live actor hold the same object, so they end alike.
  */
 import { encodeCommand, RespCommandReader } from '../../codec/resp/index.js';
-import { digestOf, KvEngine, rebuildingCommands, rebuildingPreamble, type ServerFacts } from '../../domain/kv/index.js';
+import { digestOf, KvEngine, rebuildingCommands, rebuildingPreamble, type ServerInfo } from '../../domain/kv/index.js';
 import type { PartitionFold } from '../../journal/index.js';
 import type { ByteString, Random } from '../../kernel/index.js';
 
@@ -80,4 +80,4 @@ export function replayFold(): KvFold {
 }
 
 const NO_RANDOM: Random = { bytes: (count) => new Uint8Array(count), float: () => 0 };
-const NO_FACTS: ServerFacts = { nowMicros: () => 0, info: () => new Map() };
+const NO_FACTS: ServerInfo = { nowMicros: () => 0, info: () => new Map() };

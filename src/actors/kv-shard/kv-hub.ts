@@ -2,11 +2,11 @@
  * A process's ear: which of its clients listen to what, told to the owners of the partitions as counts, and
  * what the owners say handed on to those clients.
  *
- *  E1 a subscription is confirmed when the owner knows of it
- *  E2 what is said about one partition is said in order: one request at a time, each with all that has changed
- *  E3 an owner that does not know this process (it is new, or had forgotten) is told everything again, and
- *     whoever cached anything hears that all of it may have changed
- *  E4 what an owner says is handed on in order, some of it at a time (telling.ts)
+ *  KH1 a subscription is confirmed when the owner knows of it
+ *  KH2 what is said about one partition is said in order: one request at a time, each with all that has changed
+ *  KH3 an owner that does not know this process (it is new, or had forgotten) is told everything again, and
+ *      whoever cached anything hears that all of it may have changed
+ *  KH4 what an owner says is handed on in order, some of it at a time (telling.ts)
  */
 import { type ByteString, describeError, obtain, type PartitionName, type SessionId } from '../../kernel/index.js';
 import type { KvDelivery, KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
@@ -122,7 +122,7 @@ export class KvHub implements KvEvents {
     this.#say(ear).catch((error: unknown) => this.#noteFailure(ear, error));
   }
 
-  /** Resolves when everything that was unsaid when it was called is known to the owner (E1, E2). */
+  /** Resolves when everything that was unsaid when it was called is known to the owner (KH1, KH2). */
   async #say(ear: Ear): Promise<void> {
     while (ear.saying !== undefined) await ear.saying.catch(() => undefined);
     if (ear.unsaid.size === 0) return;
@@ -145,7 +145,7 @@ export class KvHub implements KvEvents {
     }
   }
 
-  /** E3 */
+  /** KH3 */
   async #tellEverything(ear: Ear): Promise<void> {
     ear.unsaid.clear();
     const counts: (readonly [KvListenKind, ByteString, number])[] = [];

@@ -22,7 +22,7 @@ import { KvGauges } from './kv-gauges.js';
 import { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
 import { Passivation } from './passivation.js';
-import type { ProcessFacts } from './process-facts.js';
+import type { ProcessInfo } from './process-info.js';
 import type { LoadKept } from './replacements.js';
 
 export interface KvOwnerPorts extends ProcessPorts {
@@ -30,7 +30,7 @@ export interface KvOwnerPorts extends ProcessPorts {
   readonly meter: Meter;
   readonly dataLimits: DataLimits;
   readonly deliveries: KvDeliveries;
-  readonly facts: ProcessFacts;
+  readonly facts: ProcessInfo;
   own(plane: OwnedPlane<KvWork, KvPlane>): OwnedShards<KvWork, KvPlane>;
 }
 

@@ -16,13 +16,13 @@ import {
   type ShouldStop,
   type Turn,
 } from '../runtime/index.js';
-import { CommandRunner, type CommandRunnerPorts } from './command-runner.js';
+import { type CommandRunnerPorts, ShardCommandRunner } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
+import { OwnedPartition } from './owned-partition.js';
+import { PartitionAudience } from './partition-audience.js';
 import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
-import { PartitionSlot } from './partition-slot.js';
 import { type LoadKept, Replacements } from './replacements.js';
-import { SlotAudience } from './slot-audience.js';
 
 export interface KvPlaneLimits {
   /** Expired keys removed in one share of a turn. */
@@ -51,12 +51,12 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
 const NO_WORKS: KvWork[] = [];
 
 export class KvPlane implements ShardPlane<KvWork> {
-  readonly #slotsByPartition = new Map<PartitionName, PartitionSlot>();
+  readonly #ownedByName = new Map<PartitionName, OwnedPartition>();
   readonly #ready: KvWork[] = [];
-  #inFlight: PartitionSlot[] = [];
+  #inFlight: OwnedPartition[] = [];
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
   #isExpiryBehind = false;
-  readonly #runner: CommandRunner;
+  readonly #runner: ShardCommandRunner;
   readonly #replacements: Replacements;
   readonly #breathing: Breathing;
   readonly activation: string;
@@ -65,13 +65,13 @@ export class KvPlane implements ShardPlane<KvWork> {
     private readonly ports: KvPlanePorts,
     private readonly limits: KvPlaneLimits,
   ) {
-    this.#runner = new CommandRunner(ports);
+    this.#runner = new ShardCommandRunner(ports);
     this.#breathing = new Breathing(ports.clock, ports.timers);
     this.#replacements = new Replacements(
       this.#runner,
       ports.loadKept,
-      (slot) => ports.createFold(slot.audience),
-      (slot, work) => this.#takeUp(slot, work),
+      (owned) => ports.createFold(owned.audience),
+      (owned, work) => this.#takeUp(owned, work),
     );
     this.activation = ports.activation;
   }
@@ -81,44 +81,44 @@ export class KvPlane implements ShardPlane<KvWork> {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
       return 'refused';
     }
-    const slot = this.#slotOf(work.request.partition);
+    const owned = this.#ownedOf(work.request.partition);
     const { mode } = work.request;
-    work.latestToken = () => slot.latestToken;
-    if (mode === 'listen') return this.#listen(slot, work);
-    if (mode === 'unblock') return this.#runner.unblock(slot, work);
-    const engine = slot.engine;
-    if (engine === undefined || slot.isInDoubt) {
-      slot.parked.push(work);
-      if (engine === undefined) this.#load(slot);
+    work.latestToken = () => owned.latestToken;
+    if (mode === 'listen') return this.#listen(owned, work);
+    if (mode === 'unblock') return this.#runner.unblock(owned, work);
+    const engine = owned.engine;
+    if (engine === undefined || owned.isInDoubt) {
+      owned.parked.push(work);
+      if (engine === undefined) this.#load(owned);
       return 'parked';
     }
-    slot.lastUsedAtMs = turn.nowMs;
+    owned.lastUsedAtMs = turn.nowMs;
     engine.statistics.rate.note(turn.nowMs, engine.statistics.commands);
-    this.#runner.tellLimits(slot, engine);
+    this.#runner.tellLimits(owned, engine);
     if (mode === 'reads-only') return this.#runner.judge(engine, work);
-    if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);
-    if (mode === 'replace') return this.#replacements.execute(slot, engine, work, turn);
-    slot.audience.currentClient = work.request.client?.id;
-    const { said } = slot.audience;
+    if (mode === 'watch') return this.#runner.watch(owned, engine, work, turn);
+    if (mode === 'replace') return this.#replacements.execute(owned, engine, work, turn);
+    owned.audience.currentClient = work.request.client?.id;
+    const { said } = owned.audience;
     const step =
       mode === 'transaction'
-        ? this.#runner.runTransaction(slot, engine, work, turn, shouldStop)
-        : this.#runner.runEach(slot, engine, work, turn, shouldStop);
-    slot.audience.currentClient = undefined;
-    if (slot.audience.said > said) work.hasSaid = true;
-    if (slot.hasNothingUnstored) slot.audience.flush();
+        ? this.#runner.runTransaction(owned, engine, work, turn, shouldStop)
+        : this.#runner.runEach(owned, engine, work, turn, shouldStop);
+    owned.audience.currentClient = undefined;
+    if (owned.audience.said > said) work.hasSaid = true;
+    if (owned.hasNothingUnstored) owned.audience.flush();
     return step;
   }
 
   intercept(work: KvWork): boolean {
-    const slot = this.#slotsByPartition.get(work.request.partition);
-    return slot?.underway !== undefined && this.#runner.kill(slot, work);
+    const owned = this.#ownedByName.get(work.request.partition);
+    return owned?.underway !== undefined && this.#runner.kill(owned, work);
   }
 
-  #listen(slot: PartitionSlot, work: KvWork): 'done' {
+  #listen(owned: OwnedPartition, work: KvWork): 'done' {
     const { listen } = work.request;
-    const isKnown = listen !== undefined && slot.audience.listen(listen, this.ports.clock.monotonicMs());
-    slot.noteTracking();
+    const isKnown = listen !== undefined && owned.audience.listen(listen, this.ports.clock.monotonicMs());
+    owned.noteTracking();
     work.replies.push(this.ports.activation, isKnown ? 1 : 0);
     return 'done';
   }
@@ -129,23 +129,23 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   tick(turn: Turn): void {
     const nowMs = this.ports.clock.monotonicMs();
-    for (const slot of this.#runner.doubted) this.#rebuildIfStored(slot);
+    for (const owned of this.#runner.doubted) this.#rebuildIfStored(owned);
     const isExpiryDue = nowMs - this.#lastExpiryAtMs >= this.limits.expiryEveryMs || this.#isExpiryBehind;
     if (isExpiryDue) {
       this.#lastExpiryAtMs = nowMs;
       this.#isExpiryBehind = false;
     }
-    for (const slot of this.#slotsByPartition.values()) {
-      if (slot.waiting.size > 0) this.#endOverdueWaits(slot, nowMs);
+    for (const owned of this.#ownedByName.values()) {
+      if (owned.waiting.size > 0) this.#endOverdueWaits(owned, nowMs);
       if (!isExpiryDue) continue;
-      if (!slot.audience.isEmpty) slot.audience.forgetSilent(nowMs);
-      const engine = slot.engine;
+      if (!owned.audience.isEmpty) owned.audience.forgetSilent(nowMs);
+      const engine = owned.engine;
       if (
         engine === undefined ||
-        slot.isInDoubt ||
-        slot.underway !== undefined ||
+        owned.isInDoubt ||
+        owned.underway !== undefined ||
         !engine.hasExpiries ||
-        slot.audience.isPaused
+        owned.audience.isPaused
       )
         continue;
       const { effects } = engine;
@@ -154,14 +154,14 @@ export class KvPlane implements ShardPlane<KvWork> {
       const removed = engine.expireDue(turn.nowMs, this.limits.expiryKeysPerTick);
       if (removed === 0) continue;
       if (removed >= this.limits.expiryKeysPerTick) this.#isExpiryBehind = true;
-      this.#runner.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
-      if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(slot, engine, turn);
+      this.#runner.noteChanges(owned, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+      if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(owned, engine, turn);
     }
   }
 
-  #endOverdueWaits(slot: PartitionSlot, nowMs: number): void {
-    for (const waiter of slot.waiting.takeOverdue(nowMs, slot.engine?.keyspace.changes)) {
-      this.#runner.endWait(slot, waiter, waiter.onTimeout);
+  #endOverdueWaits(owned: OwnedPartition, nowMs: number): void {
+    for (const waiter of owned.waiting.takeOverdue(nowMs, owned.engine?.keyspace.changes)) {
+      this.#runner.endWait(owned, waiter, waiter.onTimeout);
     }
   }
 
@@ -169,10 +169,10 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (this.#isExpiryBehind || this.#runner.doubted.size > 0) return 1;
     let inMs: number | undefined;
     const nowMs = this.ports.clock.monotonicMs();
-    for (const slot of this.#slotsByPartition.values()) {
-      const { earliestMs } = slot.waiting;
+    for (const owned of this.#ownedByName.values()) {
+      const { earliestMs } = owned.waiting;
       if (earliestMs !== undefined) inMs = Math.min(inMs ?? Number.POSITIVE_INFINITY, Math.max(1, earliestMs - nowMs));
-      if (slot.engine?.hasExpiries === true)
+      if (owned.engine?.hasExpiries === true)
         inMs = Math.min(inMs ?? Number.POSITIVE_INFINITY, this.limits.expiryEveryMs);
     }
     return inMs;
@@ -182,19 +182,19 @@ export class KvPlane implements ShardPlane<KvWork> {
     const sealed: SectionEffects[] = [];
     this.#inFlight = [...this.#runner.changed];
     this.#runner.changed.clear();
-    for (const slot of this.#inFlight) {
-      sealed.push({ partition: slot.name, effects: Buffer.from(slot.seal(), 'latin1') });
+    for (const owned of this.#inFlight) {
+      sealed.push({ partition: owned.name, effects: Buffer.from(owned.seal(), 'latin1') });
     }
     return sealed;
   }
 
   committed(head: ChainHead, links: ReadonlyMap<PartitionName, ChainLink>): void {
-    for (const slot of this.#inFlight) {
-      slot.commit(head.position);
-      slot.sectionIndex = links.get(slot.name)?.number ?? slot.sectionIndex;
+    for (const owned of this.#inFlight) {
+      owned.commit(head.position);
+      owned.sectionIndex = links.get(owned.name)?.number ?? owned.sectionIndex;
     }
     this.#inFlight = [];
-    for (const slot of this.#runner.doubted) this.#rebuildIfStored(slot);
+    for (const owned of this.#runner.doubted) this.#rebuildIfStored(owned);
   }
 
   takeParked(): KvWork[] {
@@ -203,7 +203,7 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   abandon(): KvWork[] {
     const parked = this.#ready.splice(0);
-    for (const slot of this.#slotsByPartition.values()) parked.push(...slot.parked.splice(0), ...slot.waiting.clear());
+    for (const owned of this.#ownedByName.values()) parked.push(...owned.parked.splice(0), ...owned.waiting.clear());
     parked.push(...this.#runner.finished.splice(0));
     return parked;
   }
@@ -216,13 +216,13 @@ export class KvPlane implements ShardPlane<KvWork> {
       }
       const { entry, position } = step.read;
       for (const section of entrySections(entry)) {
-        const slot = this.#slotOf(section.partition);
-        if (slot.fold === undefined) await this.#restoreSlot(slot);
-        for (const _ of (slot.fold as KvFold).applyInSlices(section.effects)) {
+        const owned = this.#ownedOf(section.partition);
+        if (owned.fold === undefined) await this.#restoreOwned(owned);
+        for (const _ of (owned.fold as KvFold).applyInSlices(section.effects)) {
           if (this.#breathing.isDue) await this.#breathing.take();
         }
-        slot.sectionIndex = section.index;
-        slot.latestToken = `${position}-0`;
+        owned.sectionIndex = section.index;
+        owned.latestToken = `${position}-0`;
       }
       // Small entries have no slices, and thousands of them may be waiting to be read in one go.
       if (this.#breathing.isDue) await this.#breathing.take();
@@ -232,101 +232,101 @@ export class KvPlane implements ShardPlane<KvWork> {
   /** Partitions a newer snapshot covers may now be put away, and are loaded from it. */
   adoptManifest(manifest: Manifest): void {
     for (const partition of manifest.partitions) {
-      const slot = this.#slotsByPartition.get(partition.name) ?? this.#newSlot(partition.name);
-      slot.snapshot = partition;
-      if (slot.fold === undefined) slot.sectionIndex = partition.index;
+      const owned = this.#ownedByName.get(partition.name) ?? this.#newOwned(partition.name);
+      owned.snapshot = partition;
+      if (owned.fold === undefined) owned.sectionIndex = partition.index;
     }
   }
 
   /** Puts away what nobody has used for long and a snapshot covers. Returns how many. */
   passivateIdle(nowMs: number): number {
     let passivated = 0;
-    for (const slot of this.#slotsByPartition.values()) {
-      const isIdle = nowMs - slot.lastUsedAtMs > this.limits.passivateAfterMs;
-      const isCovered = slot.snapshot !== undefined && slot.snapshot.index === slot.sectionIndex;
-      if (slot.fold === undefined || !isIdle || !isCovered || !slot.hasNothingUnstored || slot.isInDoubt) continue;
-      if (!slot.audience.isEmpty || slot.waiting.size > 0) continue;
-      const { effects } = slot.fold.engine;
+    for (const owned of this.#ownedByName.values()) {
+      const isIdle = nowMs - owned.lastUsedAtMs > this.limits.passivateAfterMs;
+      const isCovered = owned.snapshot !== undefined && owned.snapshot.index === owned.sectionIndex;
+      if (owned.fold === undefined || !isIdle || !isCovered || !owned.hasNothingUnstored || owned.isInDoubt) continue;
+      if (!owned.audience.isEmpty || owned.waiting.size > 0) continue;
+      const { effects } = owned.fold.engine;
       // Keys that expire have to be looked after.
-      if (slot.fold.engine.hasExpiries || effects.count > 0) continue;
-      slot.fold = undefined;
+      if (owned.fold.engine.hasExpiries || effects.count > 0) continue;
+      owned.fold = undefined;
       passivated += 1;
-      this.ports.log.debug('partition.passivated', { partition: slot.name });
+      this.ports.log.debug('partition.passivated', { partition: owned.name });
     }
     return passivated;
   }
 
   /** For gauges and tests: the partitions in memory, but for those that are being built again. */
   *loaded(): IterableIterator<readonly [PartitionName, KvFold]> {
-    for (const { name, fold, isInDoubt } of this.#slotsByPartition.values()) {
+    for (const { name, fold, isInDoubt } of this.#ownedByName.values()) {
       if (fold !== undefined && !isInDoubt) yield [name, fold];
     }
   }
 
   /** One that waited for something of its own; unless all that waited was taken up meanwhile. */
-  #takeUp(slot: PartitionSlot, work: KvWork): void {
-    const at = slot.parked.indexOf(work);
+  #takeUp(owned: OwnedPartition, work: KvWork): void {
+    const at = owned.parked.indexOf(work);
     if (at < 0) return;
-    slot.parked.splice(at, 1);
+    owned.parked.splice(at, 1);
     this.#ready.push(work);
     this.ports.onReady?.();
   }
 
-  #slotOf(partition: PartitionName): PartitionSlot {
-    const known = this.#slotsByPartition.get(partition);
+  #ownedOf(partition: PartitionName): OwnedPartition {
+    const known = this.#ownedByName.get(partition);
     if (known !== undefined) return known;
-    const slot = this.#newSlot(partition);
+    const owned = this.#newOwned(partition);
     // Neither a snapshot nor an entry knows it: it is empty.
-    slot.fold = this.ports.createFold(slot.audience);
-    return slot;
+    owned.fold = this.ports.createFold(owned.audience);
+    return owned;
   }
 
-  #newSlot(partition: PartitionName): PartitionSlot {
-    const slot = new PartitionSlot(
+  #newOwned(partition: PartitionName): OwnedPartition {
+    const owned = new OwnedPartition(
       partition,
-      new SlotAudience((edge, events) => this.ports.deliver(edge, partition, events)),
+      new PartitionAudience((edge, events) => this.ports.deliver(edge, partition, events)),
     );
-    this.#slotsByPartition.set(partition, slot);
-    return slot;
+    this.#ownedByName.set(partition, owned);
+    return owned;
   }
 
-  async #restoreSlot(slot: PartitionSlot): Promise<void> {
-    const fold = this.ports.createFold(slot.audience);
-    if (slot.snapshot !== undefined) await this.ports.loadPartition(slot.snapshot, fold);
-    slot.fold = fold;
+  async #restoreOwned(owned: OwnedPartition): Promise<void> {
+    const fold = this.ports.createFold(owned.audience);
+    if (owned.snapshot !== undefined) await this.ports.loadPartition(owned.snapshot, fold);
+    owned.fold = fold;
   }
 
   /** A partition in doubt is built again once all that is sound of it is in the journal. */
-  #rebuildIfStored(slot: PartitionSlot): void {
-    const { engine } = slot;
-    if (slot.isLoading || engine === undefined || this.#runner.changed.has(slot) || !slot.inFlight.isEmpty) return;
-    slot.isLoading = true;
-    this.#runner.doubted.delete(slot);
+  #rebuildIfStored(owned: OwnedPartition): void {
+    const { engine } = owned;
+    if (owned.isLoading || engine === undefined || this.#runner.changed.has(owned) || !owned.inFlight.isEmpty) return;
+    owned.isLoading = true;
+    this.#runner.doubted.delete(owned);
     // What the stopped command changed in memory goes with it.
     engine.keyspace.changes.open.clear();
-    rebuiltFold(this.ports, slot.name, () => this.ports.createFold(slot.audience), this.#breathing).then(
+    rebuiltFold(this.ports, owned.name, () => this.ports.createFold(owned.audience), this.#breathing).then(
       (fold) => {
-        slot.fold = fold;
-        slot.isLoading = false;
-        slot.isInDoubt = false;
-        slot.audience.everythingChanged();
-        slot.audience.flush();
-        this.ports.log.info('partition.rebuilt', { partition: slot.name });
-        this.#ready.push(...slot.parked.splice(0));
+        owned.fold = fold;
+        owned.isLoading = false;
+        owned.isInDoubt = false;
+        owned.audience.everythingChanged();
+        owned.audience.flush();
+        this.ports.log.info('partition.rebuilt', { partition: owned.name });
+        this.#ready.push(...owned.parked.splice(0));
         this.ports.onReady?.();
       },
       (error: unknown) => this.ports.onFailure?.(error),
     );
   }
 
-  #load(slot: PartitionSlot): void {
-    if (slot.isLoading) return;
-    slot.isLoading = true;
-    assert(slot.snapshot !== undefined, 'a partition without state has no snapshot', { partition: slot.name });
-    this.#restoreSlot(slot).then(
+  #load(owned: OwnedPartition): void {
+    if (owned.isLoading) return;
+    owned.isLoading = true;
+    assert(owned.snapshot !== undefined, 'a partition without state has no snapshot', { partition: owned.name });
+    this.#restoreOwned(owned).then(
       () => {
-        slot.isLoading = false;
-        this.#ready.push(...slot.parked.splice(0));
+        owned.isLoading = false;
+        this.#ready.push(...owned.parked.splice(0));
         this.ports.onReady?.();
       },
       (error: unknown) => this.ports.onFailure?.(error),

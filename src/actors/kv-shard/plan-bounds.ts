@@ -2,7 +2,7 @@
 import type { KvEngine } from '../../domain/kv/index.js';
 import { type DataLimits, NO_DATA_LIMITS } from '../../ports/index.js';
 import type { HeldData } from './held-data.js';
-import type { PartitionSlot } from './partition-slot.js';
+import type { OwnedPartition } from './owned-partition.js';
 
 export class PlanBounds {
   constructor(
@@ -11,17 +11,17 @@ export class PlanBounds {
   ) {}
 
   /** The engine knows what the plan allows, and the process has room for, just now. To be called before each request. */
-  tell(slot: PartitionSlot, engine: KvEngine): void {
-    if (this.held !== undefined) engine.bounds.processMaxBytes = this.held.maxBytesOf(slot.database, engine);
+  tell(owned: OwnedPartition, engine: KvEngine): void {
+    if (this.held !== undefined) engine.bounds.processMaxBytes = this.held.maxBytesOf(owned.database, engine);
     const { version } = this.limits;
-    if (slot.limitsVersion === version) return;
-    slot.limitsVersion = version;
-    engine.bounds.plan = this.limits.limitOf(slot.name);
-    engine.maxCommandBytes = this.limits.maxCommandBytesOf(slot.name) ?? Number.POSITIVE_INFINITY;
+    if (owned.limitsVersion === version) return;
+    owned.limitsVersion = version;
+    engine.bounds.plan = this.limits.limitOf(owned.name);
+    engine.maxCommandBytes = this.limits.maxCommandBytesOf(owned.name) ?? Number.POSITIVE_INFINITY;
   }
 
   /** A command was refused for want of room: a larger plan may help. */
-  noteFull(slot: PartitionSlot, engine: KvEngine): void {
-    if (engine.bounds.isPlanReached) this.limits.reached(slot.name);
+  noteFull(owned: OwnedPartition, engine: KvEngine): void {
+    if (engine.bounds.isPlanReached) this.limits.reached(owned.name);
   }
 }

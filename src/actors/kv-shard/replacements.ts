@@ -1,18 +1,18 @@
 /**
  * Puts a kept state in place of all that a partition has, as one entry.
  *
- *  RP1 the state is built aside, while the partition goes on, and takes its place between two requests
- *  RP2 the entry has all of it in effects: everything is emptied, then comes what the kept segments hold. Whoever reads
- *      the journal needs no object for it
- *  RP3 what the open turn has done to the partition before is in the same section, in front: its replies wait for it
+ *  RPL1 the state is built aside, while the partition goes on, and takes its place between two requests
+ *  RPL2 the entry has all of it in effects: everything is emptied, then comes what the kept segments hold. Whoever
+ *       reads the journal needs no object for it
+ *  RPL3 what the open turn has done to the partition before is in the same section, in front: its replies wait for it
  */
 import { type KvEngine, OK } from '../../domain/kv/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
-import type { CommandRunner } from './command-runner.js';
+import type { ShardCommandRunner } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
-import type { PartitionSlot } from './partition-slot.js';
+import type { OwnedPartition } from './owned-partition.js';
 
 /**
  * Fills an empty fold with the state that was kept under this name, letting others run.
@@ -31,33 +31,33 @@ export class Replacements {
   readonly #begun = new WeakSet<KvWork>();
 
   constructor(
-    private readonly runner: CommandRunner,
+    private readonly runner: ShardCommandRunner,
     private readonly loadKept: LoadKept | undefined,
-    private readonly createFold: (slot: PartitionSlot) => KvFold,
+    private readonly createFold: (owned: OwnedPartition) => KvFold,
     /** The work can go on. */
-    private readonly onPrepared: (slot: PartitionSlot, work: KvWork) => void,
+    private readonly onPrepared: (owned: OwnedPartition, work: KvWork) => void,
   ) {}
 
-  execute(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' | 'parked' | 'refused' {
+  execute(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): 'done' | 'parked' | 'refused' {
     const prepared = this.#prepared.get(work);
     if (prepared === undefined) {
-      slot.parked.push(work);
-      if (!this.#begun.has(work)) this.#begin(slot, work);
+      owned.parked.push(work);
+      if (!this.#begun.has(work)) this.#begin(owned, work);
       return 'parked';
     }
     if ('error' in prepared) {
       work.reject(prepared.error);
       return 'refused';
     }
-    this.#replace(slot, engine, work, turn, prepared);
+    this.#replace(owned, engine, work, turn, prepared);
     return 'done';
   }
 
-  /** RP1. */
-  #begin(slot: PartitionSlot, work: KvWork): void {
+  /** RPL1. */
+  #begin(owned: OwnedPartition, work: KvWork): void {
     this.#begun.add(work);
     const [manifest = ''] = work.request.commands[0] ?? [];
-    const fold = this.createFold(slot);
+    const fold = this.createFold(owned);
     const { loadKept } = this;
     const loading =
       loadKept === undefined
@@ -71,11 +71,11 @@ export class Replacements {
           this.#prepared.set(work, { error });
         },
       )
-      .finally(() => this.onPrepared(slot, work));
+      .finally(() => this.onPrepared(owned, work));
   }
 
   #replace(
-    slot: PartitionSlot,
+    owned: OwnedPartition,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
@@ -83,7 +83,7 @@ export class Replacements {
   ): void {
     const next = fold.engine;
     const { effects } = next;
-    // RP3.
+    // RPL3.
     const { count, bytes } = engine.effects;
     effects.adopt(engine.effects.take(), count);
     effects.push('FLUSHALL');
@@ -93,15 +93,15 @@ export class Replacements {
       if (!isSet.has(name)) effects.push('CONFIG', 'SET', name, next.settings.get(name) ?? '');
     }
     for (const segment of segments) effects.adopt(latin1(segment), 1);
-    slot.fold = fold;
+    owned.fold = fold;
     turn.commands += 1;
     next.keyspace.changes.noteEverything();
-    this.runner.noteChanges(slot, next, turn, effects.count - count, effects.bytes - bytes);
+    this.runner.noteChanges(owned, next, turn, effects.count - count, effects.bytes - bytes);
     work.hasWritten = true;
     work.ordinal = turn.effects;
     work.waitsForTurn = turn.number;
     work.replies.push(OK);
-    if (next.keyspace.changes.ready.size > 0) this.runner.serveWaiters(slot, next, turn);
+    if (next.keyspace.changes.ready.size > 0) this.runner.serveWaiters(owned, next, turn);
   }
 }
 

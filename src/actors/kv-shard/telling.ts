@@ -2,9 +2,10 @@
  * What an owner says about one partition, on its way to those of this process who listen: some of it at a time, so
  * that thousands of listeners do not hold the loop.
  *
- *  T1 everybody hears what there is in the order in which it was said; of one who has stopped listening nothing is left
- *  T2 who begins to listen hears nothing that was said before
- *  T3 while something is left whoever says more of the same database waits: an answer means that everybody was told
+ *  TE1 everybody hears what there is in the order in which it was said; of one who has stopped listening nothing is
+ *      left
+ *  TE2 who begins to listen hears nothing that was said before
+ *  TE3 while something is left whoever says more of the same database waits: an answer means that everybody was told
  */
 import type { KvEvent } from '../../messages/index.js';
 import { ALL_THAT_MAY_WAIT_BYTES, type BroadcastItem, type Broadcasts } from '../../ports/index.js';
@@ -17,7 +18,7 @@ export interface EventListener {
 
 interface Said {
   readonly event: KvEvent;
-  /** So many had begun to listen. (T2) */
+  /** So many had begun to listen. (TE2) */
   readonly listeners: number;
 }
 
@@ -27,7 +28,7 @@ const TOLD_A_LOOK = 32;
 export class Telling implements BroadcastItem {
   readonly #said: Said[] = [];
   #head = 0;
-  /** Those who have not been told of the first event yet. Whoever stops listening leaves them. (T1) */
+  /** Those who have not been told of the first event yet. Whoever stops listening leaves them. (TE1) */
   #untold: Iterator<EventListener> | undefined;
   #told = 0;
   #hasTurn = false;

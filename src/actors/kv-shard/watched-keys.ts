@@ -1,12 +1,12 @@
 /** WATCH: the mark of keys that a client has looked at, and whether one has changed when it comes back with the mark. */
 import type { KvEngine } from '../../domain/kv/index.js';
 import type { KvWatch } from '../../messages/index.js';
-import type { PartitionSlot } from './partition-slot.js';
+import type { OwnedPartition } from './owned-partition.js';
 
-/** @returns `<activation>:<generation of the slot>:<mark of the keyspace>` */
+/** @returns `<activation>:<generation of the partition>:<mark of the keyspace>` */
 export function watchKeys(
   activation: string,
-  { generation }: PartitionSlot,
+  { generation }: OwnedPartition,
   { keyspace }: KvEngine,
   keys: readonly string[],
   nowMs: number,
@@ -24,7 +24,7 @@ export function watchKeys(
 /** Has a key changed since the caller's marks? A mark of another activation says nothing, so it counts as changed. */
 export function hasWatchedKeyChanged(
   activation: string,
-  { generation }: PartitionSlot,
+  { generation }: OwnedPartition,
   { keyspace }: KvEngine,
   watches: readonly KvWatch[],
   nowMs: number,

@@ -1,8 +1,8 @@
 /** Commands that wait until their account has been heard of: what it may do is known to the control actor first. */
-import type { AccountFacts } from '../../domain/queue/index.js';
+import type { AccountTerms } from '../../domain/queue/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import type { AccountBook, Clock } from '../../ports/index.js';
-import type { QueueSlot } from './queue-slot.js';
+import type { AccountQueue } from './account-queue.js';
 import type { QueueWork } from './queue-work.js';
 
 export interface AwaitedAccountsPorts {
@@ -13,7 +13,7 @@ export interface AwaitedAccountsPorts {
 const NO_WORKS: QueueWork[] = [];
 
 export class AwaitedAccounts {
-  readonly #withParked = new Set<QueueSlot>();
+  readonly #withParked = new Set<AccountQueue>();
   readonly #ready: QueueWork[] = [];
 
   /** @param holdMs how long a command waits */
@@ -26,27 +26,27 @@ export class AwaitedAccounts {
     return this.#withParked.size === 0;
   }
 
-  factsOf(slot: QueueSlot): AccountFacts | undefined {
-    slot.facts = this.ports.accounts.factsOf(slot.account) ?? slot.facts;
-    return slot.facts;
+  termsOf(queue: AccountQueue): AccountTerms | undefined {
+    queue.terms = this.ports.accounts.termsOf(queue.account) ?? queue.terms;
+    return queue.terms;
   }
 
-  park(work: QueueWork, slot: QueueSlot): void {
-    slot.parked.push(work);
-    this.#withParked.add(slot);
+  park(work: QueueWork, queue: AccountQueue): void {
+    queue.parked.push(work);
+    this.#withParked.add(queue);
   }
 
   /** Commands whose account has been heard of go on; those that have waited too long do not. @returns some go on */
   look(): boolean {
     const tooOldMs = this.ports.clock.monotonicMs() - this.holdMs;
-    for (const slot of this.#withParked) {
-      const isHeardOf = this.factsOf(slot) !== undefined;
-      for (const work of slot.parked.splice(0)) {
+    for (const queue of this.#withParked) {
+      const isHeardOf = this.termsOf(queue) !== undefined;
+      for (const work of queue.parked.splice(0)) {
         if (isHeardOf) this.#ready.push(work);
-        else if (work.enteredAtMs > tooOldMs) slot.parked.push(work);
-        else work.reject(new MillraceError('SHARD_UNAVAILABLE', `nothing is known here of ${slot.account}`));
+        else if (work.enteredAtMs > tooOldMs) queue.parked.push(work);
+        else work.reject(new MillraceError('SHARD_UNAVAILABLE', `nothing is known here of ${queue.account}`));
       }
-      if (slot.parked.length === 0) this.#withParked.delete(slot);
+      if (queue.parked.length === 0) this.#withParked.delete(queue);
     }
     return this.#ready.length > 0;
   }

@@ -7,9 +7,9 @@
  */
 import type { BodyReader } from '../../journal/index.js';
 import type { PartitionName, ShardName } from '../../kernel/index.js';
+import type { PartitionBodies } from './account-queue.js';
 import type { BodyMemory } from './body-memory.js';
 import { BodyPage, PAGE_BODIES } from './body-page.js';
-import type { PartitionBodies } from './queue-slot.js';
 
 export interface BodyCacheParts {
   readonly shard: ShardName;

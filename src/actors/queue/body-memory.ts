@@ -2,9 +2,9 @@
  * The memory that bodies of all queues of a process may take together. Beyond it the oldest are let go of:
  * they are read back when they are due.
  *
- *  BM1 a body leaves only when it is known to be stored; what is on its way may exceed the budget
- *  BM2 the oldest pages leave first, whoever's they are
- *  BM3 where messages themselves take the room, bodies have less of it
+ *  BME1 a body leaves only when it is known to be stored; what is on its way may exceed the budget
+ *  BME2 the oldest pages leave first, whoever's they are
+ *  BME3 where messages themselves take the room, bodies have less of it
  */
 
 /** Something that holds bodies put at about the same time. */
@@ -38,7 +38,7 @@ export class BodyMemory {
     return this.#maxBytes;
   }
 
-  /** BM3. @param bytes that others need; 0: none any more */
+  /** BME3. @param bytes that others need; 0: none any more */
   giveWay(bytes: number): void {
     this.#maxBytes = Math.max(Math.min(LEAST_BYTES, this.mostBytes), this.mostBytes - bytes);
     this.relieve();

@@ -5,15 +5,15 @@
  *  DW2 a turn starts a bounded number of attempts, so that its entry stays small and none waits long for it
  *  DW3 whoever is held back by room is woken when there is some; whoever waits for time is looked at in time
  */
-import type { AccountFacts } from '../../domain/queue/index.js';
+import type { AccountTerms } from '../../domain/queue/index.js';
 import type { Clock } from '../../ports/index.js';
 import type { Turn } from '../runtime/index.js';
-import type { DeliveryRoom } from './delivery-room.js';
-import type { QueueSlot } from './queue-slot.js';
+import type { AccountQueue } from './account-queue.js';
+import type { DeliveryPlaces } from './delivery-places.js';
 
 export interface DueWorkPorts {
   readonly clock: Clock;
-  readonly room: DeliveryRoom;
+  readonly room: DeliveryPlaces;
 }
 
 export interface DueWorkLimits {
@@ -56,39 +56,39 @@ export class DueWork {
   }
 
   /** Rounds over the accounts, until none has more that may be done now. */
-  start(turn: Turn, slots: Iterable<QueueSlot>): void {
-    let due = [...slots].filter((slot) => slot.isDue(turn.nowMs) && slot.facts !== undefined);
+  start(turn: Turn, queues: Iterable<AccountQueue>): void {
+    let due = [...queues].filter((queue) => queue.isDue(turn.nowMs) && queue.terms !== undefined);
     if (due.length === 0) return;
     const endMs = this.ports.clock.monotonicMs() + this.limits.shareMs;
     this.#first += 1;
     while (due.length > 0) {
-      const again: QueueSlot[] = [];
+      const again: AccountQueue[] = [];
       const share = Math.ceil((this.limits.startsPerTurn - this.#startsOfTurn) / due.length);
       for (let i = 0; i < due.length; i += 1) {
-        const slot = due[(i + this.#first) % due.length] as QueueSlot;
+        const queue = due[(i + this.#first) % due.length] as AccountQueue;
         if (!this.hasRoomIn(turn) || this.ports.clock.monotonicMs() >= endMs) return;
-        if (this.#startSome(slot, turn, share)) again.push(slot);
+        if (this.#startSome(queue, turn, share)) again.push(queue);
       }
       due = again;
     }
   }
 
   /** True when it has more to do, and may. */
-  #startSome(slot: QueueSlot, turn: Turn, share: number): boolean {
-    const { engine } = slot.fold;
+  #startSome(queue: AccountQueue, turn: Turn, share: number): boolean {
+    const { engine } = queue.fold;
     const { room, clock } = this.ports;
-    const context = { nowMs: turn.nowMs, account: slot.facts as AccountFacts, boundsFor: slot.boundsFor };
-    const free = room.roomFor(slot.account);
+    const context = { nowMs: turn.nowMs, account: queue.terms as AccountTerms, boundsFor: queue.boundsFor };
+    const free = room.roomFor(queue.account);
     const mayStart = Math.max(0, Math.min(share, free, this.limits.startsPerTurn - this.#startsOfTurn));
     const effectsBefore = turn.effects;
-    const started = engine.work(context, mayStart, slot.record, free);
+    const started = engine.work(context, mayStart, queue.record, free);
     if (!engine.isBehind) {
-      slot.behindSinceMs = undefined;
-      slot.dueAtMs = engine.nextDueAtMs(context);
-      if (engine.waitsForRoom) room.whenFreed(this.#lookAgainAt(slot));
+      queue.behindSinceMs = undefined;
+      queue.dueAtMs = engine.nextDueAtMs(context);
+      if (engine.waitsForRoom) room.whenFreed(this.#lookAgainAt(queue));
       return false;
     }
-    slot.behindSinceMs ??= clock.monotonicMs();
+    queue.behindSinceMs ??= clock.monotonicMs();
     if (started < free) return started > 0 || turn.effects > effectsBefore;
     // What frees a place in this process wakes it, wherever that is.
     room.whenFreed(this.wake);
@@ -96,28 +96,28 @@ export class DueWork {
   }
 
   /** The same function each time, as whoever waits for room is known by it. */
-  #lookAgainAt(slot: QueueSlot): () => void {
-    slot.lookAgain ??= () => {
-      slot.dueAtMs = 0;
+  #lookAgainAt(queue: AccountQueue): () => void {
+    queue.lookAgain ??= () => {
+      queue.dueAtMs = 0;
       this.wake();
     };
-    return slot.lookAgain;
+    return queue.lookAgain;
   }
 
   /** When something falls due, milliseconds from now; undefined: nothing does. */
-  nextInMs(slots: Iterable<QueueSlot>, nowMs: number): number | undefined {
+  nextInMs(queues: Iterable<AccountQueue>, nowMs: number): number | undefined {
     // A turn that starts no more is about to be stored; after that there is another look.
     if (this.#startsOfTurn >= this.limits.startsPerTurn) return undefined;
     let nextMs: number | undefined;
-    for (const slot of slots) {
-      if (slot.dueAtMs === undefined || slot.facts === undefined || this.#isHeldBack(slot)) continue;
-      nextMs = Math.min(nextMs ?? LONGEST_WAIT_MS, Math.max(0, slot.dueAtMs - nowMs));
+    for (const queue of queues) {
+      if (queue.dueAtMs === undefined || queue.terms === undefined || this.#isHeldBack(queue)) continue;
+      nextMs = Math.min(nextMs ?? LONGEST_WAIT_MS, Math.max(0, queue.dueAtMs - nowMs));
     }
     return nextMs;
   }
 
   /** Is there nothing that time alone would change? A place that becomes free wakes it. */
-  #isHeldBack(slot: QueueSlot): boolean {
-    return slot.fold.engine.isBehind && this.ports.room.roomFor(slot.account) === 0;
+  #isHeldBack(queue: AccountQueue): boolean {
+    return queue.fold.engine.isBehind && this.ports.room.roomFor(queue.account) === 0;
   }
 }

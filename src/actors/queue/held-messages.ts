@@ -11,8 +11,8 @@ import { FOR_RUNS, type Held, type HeldBounds, type QueueBounds } from '../../do
 import type { AccountId } from '../../kernel/index.js';
 import type { Clock, Counter, Log, Timers } from '../../ports/index.js';
 import { HeldMemory } from '../runtime/index.js';
+import type { AccountQueue } from './account-queue.js';
 import { type BodyMemory, DEFAULT_BODY_MEMORY_BYTES } from './body-memory.js';
-import type { QueueSlot } from './queue-slot.js';
 
 /** The part of the memory for messages that one account may have: alone it may wait with a lot, and seldom stays alone. */
 export const ACCOUNT_SHARE = 0.9;
@@ -29,7 +29,7 @@ export interface HeldMessagesParts {
   readonly bodies: BodyMemory;
   /** Calls that were refused. */
   readonly refused: Counter;
-  slots(): Iterable<QueueSlot>;
+  queues(): Iterable<AccountQueue>;
 }
 
 export class HeldMessages {
@@ -76,12 +76,12 @@ export class HeldMessages {
   }
 
   /** For what is asked of the account while it is loaded. */
-  boundsOf(slot: QueueSlot): (held: Held) => QueueBounds {
+  boundsOf(queue: AccountQueue): (held: Held) => QueueBounds {
     return (held) => {
-      const { account } = slot;
+      const { account } = queue;
       const { messages, bytes, memoryBytes } = this.limits;
-      this.#memory.count(account, held.memoryBytes - slot.countedBytes);
-      slot.countedBytes = held.memoryBytes;
+      this.#memory.count(account, held.memoryBytes - queue.countedBytes);
+      queue.countedBytes = held.memoryBytes;
       const free = this.#memory.freeFor(account);
       const left = Math.max(free, memoryBytes - this.#memory.usedBytes);
       return {
@@ -104,12 +104,12 @@ export class HeldMessages {
     const nowMs = this.parts.clock.nowMs();
     let messages = 0;
     let bytes = 0;
-    for (const slot of this.parts.slots()) {
-      const held = slot.fold.engine.heldAt(nowMs);
+    for (const queue of this.parts.queues()) {
+      const held = queue.fold.engine.heldAt(nowMs);
       messages += held.messages;
       bytes += held.bytes;
-      slot.countedBytes = held.memoryBytes;
-      yield [slot.account, held.memoryBytes];
+      queue.countedBytes = held.memoryBytes;
+      yield [queue.account, held.memoryBytes];
     }
     this.#messages = messages;
     this.#bytes = bytes;

@@ -1,13 +1,14 @@
+export { AccountQueue, type PartitionBodies, type StartedAttempt } from './account-queue.js';
 export { BodyCache } from './body-cache.js';
 export { BodyMemory } from './body-memory.js';
 export { carriedBodies } from './carried-bodies.js';
-export { DeliveryRoom } from './delivery-room.js';
+export { DeliveryPlaces } from './delivery-places.js';
 export { ACCOUNT_SHARE, type HeldLimits, HeldMessages } from './held-messages.js';
 export { DEFAULT_INTAKE_LIMITS, IntakeFollower } from './intake-follower.js';
-export type { ListLimits } from './list-room.js';
+export type { ListLimits } from './list-memory.js';
 export { OwnerDuties, type OwnerDutiesPorts } from './owner-duties.js';
 export { Performer } from './performer.js';
-export { QueueFold } from './queue-fold.js';
+export { QueuePartitionFold } from './queue-fold.js';
 export {
   MAX_INTAKE_BYTES,
   QueueShardGateway,
@@ -19,5 +20,4 @@ export {
   type QueuePlaneLimits,
 } from './queue-plane.js';
 export { serveQueueShard } from './queue-server.js';
-export { type PartitionBodies, QueueSlot, type StartedAttempt } from './queue-slot.js';
 export { QueueWork } from './queue-work.js';

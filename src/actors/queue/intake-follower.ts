@@ -10,7 +10,7 @@
  */
 import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
 import { bytesOfItems, MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
-import { followLog, Gate, type LogReader } from '../../journal/index.js';
+import { type FollowingReader, followLog, Gate } from '../../journal/index.js';
 import { type AccountId, describeError, type MillraceError, obtain, type ShardName } from '../../kernel/index.js';
 import type { IntakeLog, Log, Metrics, StoredMessage, Timer, Timers } from '../../ports/index.js';
 import { QueueWork } from './queue-work.js';
@@ -82,7 +82,7 @@ export class IntakeFollower {
   start(): void {
     const { intake, timers, log } = this.ports;
     const { shard } = this;
-    const reader: LogReader = {
+    const reader: FollowingReader = {
       follow: (from, follower) => intake.follow(shard, from, follower),
       begin: async () => this.#readUpTo,
       take: (batch, signal) => this.#hear(batch, signal),

@@ -8,16 +8,16 @@
  *  PF4 nothing is sent while this owner cannot be sure to be one still: it may have been frozen, and have a successor
  */
 import {
-  type AccountFacts,
+  type AccountTerms,
   type AttemptOutcome,
   type DeliveredHeaders,
   KEPT_RESPONSE_BYTES,
 } from '../../domain/queue/index.js';
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { CallOutcome, Clock, DeliverySigner, HttpOut, Log, Metrics, Timer, Timers } from '../../ports/index.js';
-import { type ListLimits, ListRoom } from './list-room.js';
+import type { AccountQueue, StartedAttempt } from './account-queue.js';
+import { type ListLimits, ListMemory } from './list-memory.js';
 import type { AttemptPerformer } from './queue-plane.js';
-import type { QueueSlot, StartedAttempt } from './queue-slot.js';
 import { QueueWork } from './queue-work.js';
 import {
   type BodyPlan,
@@ -64,8 +64,8 @@ const NOTHING_SENT: SentBody = { body: new Uint8Array(0), hash: undefined };
 const ALARM_EVERY_MS = 60_000;
 
 interface Call {
-  readonly slot: QueueSlot;
-  readonly facts: AccountFacts;
+  readonly queue: AccountQueue;
+  readonly terms: AccountTerms;
   readonly attempt: StartedAttempt;
   readonly plan: BodyPlan;
   /** The room that its list has among those being delivered; `awaited`: it cannot be fetched, and has no room yet. */
@@ -81,14 +81,14 @@ export class Performer implements AttemptPerformer {
   readonly #abort = new AbortController();
   #isEnded = false;
   #lastAlarmAtMs = Number.NEGATIVE_INFINITY;
-  readonly #lists: ListRoom;
+  readonly #lists: ListMemory;
   readonly #seconds;
 
   constructor(
     private readonly ports: PerformerPorts,
     lists?: ListLimits,
   ) {
-    this.#lists = new ListRoom(lists);
+    this.#lists = new ListMemory(lists);
     this.#seconds = ports.metrics.histogram('millrace_delivery_seconds');
   }
 
@@ -96,13 +96,13 @@ export class Performer implements AttemptPerformer {
     return this.#calls.size;
   }
 
-  perform(slot: QueueSlot, facts: AccountFacts, attempt: StartedAttempt): void {
+  perform(queue: AccountQueue, terms: AccountTerms, attempt: StartedAttempt): void {
     if (this.#isEnded) return;
     const { maxBytes } = this.#lists;
     const plan = planOf(attempt, maxBytes);
     const room = plan.kind !== 'list' ? 'none' : plan.bytes > maxBytes ? 'awaited' : 'held';
     if (room === 'held') this.#lists.take(plan.bytes);
-    const call: Call = { slot, facts, attempt, plan, room, pause: undefined };
+    const call: Call = { queue, terms, attempt, plan, room, pause: undefined };
     this.#calls.add(call);
     this.#toBegin.push(call);
     if (this.#toBegin.length === 1) this.ports.timers.soon(() => this.#beginSome());
@@ -122,7 +122,7 @@ export class Performer implements AttemptPerformer {
 
   #begin(call: Call): void {
     if (this.#isEnded) return;
-    const { slot, plan } = call;
+    const { queue, plan } = call;
     if (plan.kind === 'too-long') {
       this.#conclude(call, notSent(`the run's entries are longer than ${MAX_SENT_LIST_BYTES} bytes`), undefined);
       return;
@@ -131,7 +131,7 @@ export class Performer implements AttemptPerformer {
       this.#again(call, ROOM_PAUSE_MS, () => this.#begin(call));
       return;
     }
-    const contents = keptContents(plan.refs, slot.bodies);
+    const contents = keptContents(plan.refs, queue.bodies);
     if (contents === undefined) void this.#load(call, 1);
     else this.#putTogether(call, hashed(putTogether(plan, contents)));
   }
@@ -167,13 +167,13 @@ export class Performer implements AttemptPerformer {
 
   /** Undefined: they are not there, and it has been seen to. */
   async #contents(call: Call, tries: number): Promise<readonly Uint8Array[] | undefined> {
-    const { slot, attempt, plan } = call;
+    const { queue, attempt, plan } = call;
     try {
-      return await loadedContents(plan.refs, slot.bodies);
+      return await loadedContents(plan.refs, queue.bodies);
     } catch (error) {
       const isDown = isMillraceError(error, 'JOURNAL_UNAVAILABLE');
       const { id } = attempt;
-      const fields = { partition: slot.name, id, body: attempt.body.number, cause: describeError(error) };
+      const fields = { partition: queue.name, id, body: attempt.body.number, cause: describeError(error) };
       if (isOver(call)) {
         this.#conclude(call, notSent('the run is over'), undefined);
       } else if (isDown || tries < BODY_TRIES) {
@@ -197,7 +197,7 @@ export class Performer implements AttemptPerformer {
   #send(call: Call, sent: SentBody): void {
     if (this.#isEnded) return;
     // Its start was stored while another message of the run was being answered.
-    if (call.slot.fold.engine.isOfEndedRun(call.attempt.id)) {
+    if (call.queue.fold.engine.isOfEndedRun(call.attempt.id)) {
       this.#conclude(call, notSent('the run is over'), undefined);
       return;
     }
@@ -205,19 +205,19 @@ export class Performer implements AttemptPerformer {
       this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, sent));
       return;
     }
-    const { slot, facts, attempt, plan } = call;
+    const { queue, terms, attempt, plan } = call;
     const { body, hash: bodyHash } = isSentWithoutBody(attempt) ? NOTHING_SENT : sent;
     const { envelope, id, retried, run } = attempt;
     const { url, settings } = envelope;
     const { clock, headers, http, signer } = this.ports;
     const signatures = this.#signatures((issuer) =>
-      signer.sign({ account: slot.account, url, body, bodyHash, nowMs: clock.nowMs(), issuer }),
+      signer.sign({ account: queue.account, url, body, bodyHash, nowMs: clock.nowMs(), issuer }),
     );
     if (signatures === undefined) {
       this.#again(call, PAUSE_MS, () => this.#send(call, sent));
       return;
     }
-    const { timeoutSeconds, maxMessageBytes } = facts.limits;
+    const { timeoutSeconds, maxMessageBytes } = terms.limits;
     const sentAtMs = clock.monotonicMs();
     // An endpoint finds itself in the list that it fetches by the id of the entry.
     const messageId = run?.entries.at(-1)?.messageId ?? id;
@@ -226,7 +226,7 @@ export class Performer implements AttemptPerformer {
     void http
       .send({
         url,
-        tenant: slot.account,
+        tenant: queue.account,
         method: settings.method,
         headers: headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut }),
         body,
@@ -269,11 +269,11 @@ export class Performer implements AttemptPerformer {
 
   #conclude(call: Call, outcome: AttemptOutcome, sentBody: Uint8Array | undefined): void {
     if (this.#isEnded) return;
-    const { slot, attempt } = call;
+    const { queue, attempt } = call;
     const { id, retried, restarts } = attempt;
     const command = { type: 'RecordAttempt', id, retried, restarts, outcome, sentBody } as const;
     const onReply = () => this.#forget(call);
-    const work = new QueueWork(slot.account, command, onReply, (error) => {
+    const work = new QueueWork(queue.account, command, onReply, (error) => {
       if (isMillraceError(error, 'MAILBOX_FULL')) {
         this.#again(call, FULL_MAILBOX_PAUSE_MS, () => this.#conclude(call, outcome, sentBody));
         return;
@@ -286,8 +286,8 @@ export class Performer implements AttemptPerformer {
 }
 
 /** Entries that nobody needs any more are let go of while they are being read. */
-function isOver({ slot, attempt, plan }: Call): boolean {
-  return attempt.run !== undefined && plan.refs.some(({ number }) => number > 0 && !slot.fold.engine.isNeeded(number));
+function isOver({ queue, attempt, plan }: Call): boolean {
+  return attempt.run !== undefined && plan.refs.some(({ number }) => number > 0 && !queue.fold.engine.isNeeded(number));
 }
 
 function notSent(error: string): AttemptOutcome {

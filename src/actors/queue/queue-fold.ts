@@ -12,7 +12,7 @@ import { contentOf, type KeptBody, keptBody } from './body-page.js';
 const SLICE_EVENTS = 256;
 const DIGEST_WORDS = 8;
 
-export class QueueFold implements PartitionFold {
+export class QueuePartitionFold implements PartitionFold {
   readonly engine: QueueEngine;
   /** There in a fold that keeps the bodies itself. */
   declare readonly bodies?: BodySource;

@@ -25,9 +25,9 @@ import {
 import { BodyCache } from './body-cache.js';
 import { BodyMemory } from './body-memory.js';
 import { carriedBodies } from './carried-bodies.js';
-import { DeliveryRoom } from './delivery-room.js';
+import { DeliveryPlaces } from './delivery-places.js';
 import { type HeldLimits, HeldMessages } from './held-messages.js';
-import { DEFAULT_LIST_LIMITS } from './list-room.js';
+import { DEFAULT_LIST_LIMITS } from './list-memory.js';
 import { OwnerDuties } from './owner-duties.js';
 import { Performer } from './performer.js';
 import { DEFAULT_QUEUE_PLANE_LIMITS, QueuePlane, type QueuePlanePorts } from './queue-plane.js';
@@ -70,7 +70,7 @@ export interface QueueOwnerOptions {
 }
 
 export class QueueOwner {
-  readonly #room: DeliveryRoom;
+  readonly #room: DeliveryPlaces;
   readonly #memory: BodyMemory;
   readonly #held: HeldMessages;
   readonly #reader: BodyReader;
@@ -93,13 +93,13 @@ export class QueueOwner {
       aliasHeaderWord: alias?.headerWord,
       deliveredWords: this.#headers.headerWords,
     };
-    this.#room = new DeliveryRoom(options.concurrency);
+    this.#room = new DeliveryPlaces(options.concurrency);
     this.#memory = new BodyMemory(options.bodyMemoryBytes);
     this.#held = new HeldMessages(options.held, {
       ...ports,
       bodies: this.#memory,
       refused: metrics.counter('millrace_queue_refused_total'),
-      slots: () => this.#slots(),
+      queues: () => this.#queues(),
     });
     this.#reader = new BodyReader(ports, carriedBodies);
     const duties = new OwnerDuties(ports, options.lastCallsMs);
@@ -136,8 +136,8 @@ export class QueueOwner {
     return this.#owned.stop();
   }
 
-  *#slots() {
-    for (const { plane } of this.#owned.planes()) yield* plane.slots();
+  *#queues() {
+    for (const { plane } of this.#owned.planes()) yield* plane.queues();
   }
 
   #createPlane({ activation: { shard }, actor, loadPartition }: PlaneParts<QueueWork>): QueuePlane {

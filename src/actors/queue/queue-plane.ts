@@ -11,7 +11,7 @@
  */
 import { encodeQueueEvent } from '../../codec/queue/index.js';
 import {
-  type AccountFacts,
+  type AccountTerms,
   type EngineOptions,
   type QueueEvent,
   type QueueReply,
@@ -23,18 +23,18 @@ import { assert, type MessageId, MillraceError, type PartitionName } from '../..
 import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
 import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
+import { AccountQueue, type PartitionBodies, type StartedAttempt } from './account-queue.js';
 import { AwaitedAccounts } from './awaited-accounts.js';
-import type { DeliveryRoom } from './delivery-room.js';
+import type { DeliveryPlaces } from './delivery-places.js';
 import { DueWork, type DueWorkLimits } from './due-work.js';
 import type { HeldMessages } from './held-messages.js';
-import { QueueFold } from './queue-fold.js';
-import { type PartitionBodies, QueueSlot, type StartedAttempt } from './queue-slot.js';
+import { QueuePartitionFold } from './queue-fold.js';
 import type { QueueWork } from './queue-work.js';
 import { withContents } from './reply-contents.js';
 
 /** Makes the calls of one activation. */
 export interface AttemptPerformer {
-  perform(slot: QueueSlot, facts: AccountFacts, attempt: StartedAttempt): void;
+  perform(queue: AccountQueue, terms: AccountTerms, attempt: StartedAttempt): void;
   /** Aborts all calls at once; no outcome is reported from now on. */
   end(): void;
 }
@@ -45,14 +45,14 @@ export interface QueuePlanePorts {
   readonly log: Log;
   readonly storage: StorageGauge;
   readonly accounts: AccountBook;
-  readonly room: DeliveryRoom;
+  readonly room: DeliveryPlaces;
   readonly performer: AttemptPerformer;
   /** Left out: an account may hold what it likes. */
   readonly held?: Pick<HeldMessages, 'boundsOf' | 'noteRefused'> | undefined;
   readonly engine?: EngineOptions;
   createBodies(partition: PartitionName): PartitionBodies;
   /** Fills an empty fold from a snapshot. */
-  loadPartition(partition: ManifestPartition, fold: QueueFold): Promise<void>;
+  loadPartition(partition: ManifestPartition, fold: QueuePartitionFold): Promise<void>;
   /** False while the shard is being handed over: nothing new is begun. */
   mayStart(): boolean;
   /** Called when there is something to do though nothing came in. */
@@ -79,9 +79,9 @@ const NO_WORKS: QueueWork[] = [];
 
 export class QueuePlane implements ShardPlane<QueueWork> {
   readonly #due: DueWork;
-  readonly #slotsByPartition = new Map<PartitionName, QueueSlot>();
-  readonly #changed = new Set<QueueSlot>();
-  #inFlight: QueueSlot[] = [];
+  readonly #queuesByPartition = new Map<PartitionName, AccountQueue>();
+  readonly #changed = new Set<AccountQueue>();
+  #inFlight: AccountQueue[] = [];
   /** Commands that run in steps. */
   readonly #stepping: QueueWork[] = [];
   readonly #finished: QueueWork[] = [];
@@ -107,21 +107,21 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   }
 
   /** For metrics and tests: the accounts in memory. */
-  slots(): IterableIterator<QueueSlot> {
-    return this.#slotsByPartition.values();
+  queues(): IterableIterator<AccountQueue> {
+    return this.#queuesByPartition.values();
   }
 
   /** Attempts started here and not concluded. */
   get attemptsInFlight(): number {
     let count = 0;
-    for (const { inFlight } of this.slots()) count += inFlight;
+    for (const { inFlight } of this.queues()) count += inFlight;
     return count;
   }
 
   /** Messages, DLQ entries, groups, schedules and what else there is. */
   get size(): number {
     let size = 0;
-    for (const { fold } of this.slots()) size += fold.size;
+    for (const { fold } of this.queues()) size += fold.size;
     return size;
   }
 
@@ -129,26 +129,26 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   get lagMs(): number {
     const nowMs = this.ports.clock.monotonicMs();
     let lagMs = 0;
-    for (const { behindSinceMs } of this.slots()) lagMs = Math.max(lagMs, nowMs - (behindSinceMs ?? nowMs));
+    for (const { behindSinceMs } of this.queues()) lagMs = Math.max(lagMs, nowMs - (behindSinceMs ?? nowMs));
     return lagMs;
   }
 
   /** What accounts may do has changed: what was waiting for that is looked at. */
   accountsChanged(): void {
-    for (const slot of this.slots()) slot.dueAtMs = 0;
+    for (const queue of this.queues()) queue.dueAtMs = 0;
     this.ports.onReady?.();
   }
 
   /** A verified snapshot covers the journal up to this position. */
   covered(position: number): void {
-    for (const { bodies } of this.slots()) bodies.covered(position);
+    for (const { bodies } of this.queues()) bodies.covered(position);
   }
 
   execute(work: QueueWork, turn: Turn): 'done' | 'parked' | 'refused' {
-    const slot = this.#slotOf(work.partition);
-    const facts = this.#awaited.factsOf(slot);
-    if (facts === undefined) {
-      this.#awaited.park(work, slot);
+    const queue = this.#queueOf(work.partition);
+    const terms = this.#awaited.termsOf(queue);
+    if (terms === undefined) {
+      this.#awaited.park(work, queue);
       return 'parked';
     }
     if (this.ports.storage.isFull() && rowOf(work.command).mayGrow?.(work.command)) {
@@ -157,18 +157,18 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     }
     turn.commands += 1;
     if (work.command.type === 'GetPosition') {
-      work.waitsForTurn = slot.turnToWaitFor(turn.number);
+      work.waitsForTurn = queue.turnToWaitFor(turn.number);
       return 'done';
     }
-    if (work.command.type === 'RecordAttempt') this.#freePlaces(slot, 1);
+    if (work.command.type === 'RecordAttempt') this.#freePlaces(queue, 1);
     this.#turn = turn;
     this.#current = work;
-    const context = { nowMs: turn.nowMs, account: facts, boundsFor: slot.boundsFor };
-    const outcome = slot.fold.engine.execute(work.command, context, slot.record);
+    const context = { nowMs: turn.nowMs, account: terms, boundsFor: queue.boundsFor };
+    const outcome = queue.fold.engine.execute(work.command, context, queue.record);
     this.#current = undefined;
-    slot.dueAtMs = 0;
+    queue.dueAtMs = 0;
     if ('type' in outcome) {
-      this.#answer(work, outcome, slot, turn);
+      this.#answer(work, outcome, queue, turn);
       return 'done';
     }
     work.steps = outcome;
@@ -176,12 +176,12 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     return 'parked';
   }
 
-  #answer(work: QueueWork, reply: QueueReply, slot: QueueSlot, turn: Turn): void {
-    if (reply.type === 'Rejected' && reply.reason === 'FULL') this.ports.held?.noteRefused(slot.account);
-    work.reply = withContents(reply, slot.bodies);
+  #answer(work: QueueWork, reply: QueueReply, queue: AccountQueue, turn: Turn): void {
+    if (reply.type === 'Rejected' && reply.reason === 'FULL') this.ports.held?.noteRefused(queue.account);
+    work.reply = withContents(reply, queue.bodies);
     // Nobody listens before the answer leaves.
     if (work.reply instanceof Promise) work.reply.catch(() => undefined);
-    work.waitsForTurn = slot.turnToWaitFor(turn.number);
+    work.waitsForTurn = queue.turnToWaitFor(turn.number);
   }
 
   tick(turn: Turn): void {
@@ -189,8 +189,8 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     if (this.#awaited.look()) this.ports.onReady?.();
     this.#advanceSteps(turn);
     if (this.#isLeaving || !this.ports.mayStart()) return;
-    for (const slot of this.slots()) if (slot.isDue(turn.nowMs)) this.#awaited.factsOf(slot);
-    this.#due.start(turn, this.slots());
+    for (const queue of this.queues()) if (queue.isDue(turn.nowMs)) this.#awaited.termsOf(queue);
+    this.#due.start(turn, this.queues());
   }
 
   /** Each step of each command in turn; other commands run between drains. */
@@ -198,23 +198,23 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     const endMs = this.ports.clock.monotonicMs() + this.limits.shareMs;
     while (this.#stepping.length > 0 && this.#due.hasRoomIn(turn) && this.ports.clock.monotonicMs() < endMs) {
       const work = this.#stepping.shift() as QueueWork;
-      const slot = this.#slotOf(work.partition);
+      const queue = this.#queueOf(work.partition);
       this.#current = work;
       const step = (work.steps as QueueSteps).next();
       this.#current = undefined;
-      slot.dueAtMs = 0;
+      queue.dueAtMs = 0;
       if (step.done !== true) {
         this.#stepping.push(work);
         continue;
       }
-      this.#answer(work, step.value, slot, turn);
+      this.#answer(work, step.value, queue, turn);
       this.#finished.push(work);
     }
   }
 
   nextTickInMs(nowMs: number): number | undefined {
     if (this.#stepping.length > 0) return 0;
-    const dueInMs = this.#isLeaving ? undefined : this.#due.nextInMs(this.slots(), nowMs);
+    const dueInMs = this.#isLeaving ? undefined : this.#due.nextInMs(this.queues(), nowMs);
     if (this.#awaited.isEmpty) return dueInMs;
     return Math.min(FACTS_POLL_MS, dueInMs ?? FACTS_POLL_MS);
   }
@@ -223,18 +223,18 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     this.#due.noteSealed();
     this.#inFlight = [...this.#changed];
     this.#changed.clear();
-    return this.#inFlight.map((slot) => ({ partition: slot.name, effects: slot.seal() }));
+    return this.#inFlight.map((queue) => ({ partition: queue.name, effects: queue.seal() }));
   }
 
   committed(head: ChainHead): void {
-    const slots = this.#inFlight;
+    const queues = this.#inFlight;
     this.#inFlight = [];
-    for (const slot of slots) {
-      const attempts = slot.commit(head.position);
-      for (const attempt of attempts) this.ports.performer.perform(slot, slot.facts as AccountFacts, attempt);
+    for (const queue of queues) {
+      const attempts = queue.commit(head.position);
+      for (const attempt of attempts) this.ports.performer.perform(queue, queue.terms as AccountTerms, attempt);
     }
     // What is due may have waited for the entry with what was started before.
-    if (slots.length > 0) this.ports.onReady?.();
+    if (queues.length > 0) this.ports.onReady?.();
   }
 
   takeParked(): QueueWork[] {
@@ -249,10 +249,10 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   abandon(): QueueWork[] {
     this.ports.performer.end();
     const works = [...this.#awaited.take(), ...this.#stepping.splice(0), ...this.#finished.splice(0)];
-    for (const slot of this.slots()) {
-      works.push(...slot.parked.splice(0));
-      this.#freePlaces(slot, slot.inFlight);
-      slot.bodies.close();
+    for (const queue of this.queues()) {
+      works.push(...queue.parked.splice(0));
+      this.#freePlaces(queue, queue.inFlight);
+      queue.bodies.close();
     }
     return works;
   }
@@ -262,7 +262,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     for await (const step of steps) {
       if (step.kind === 'manifest') {
         for (const partition of step.manifest?.partitions ?? []) {
-          await this.ports.loadPartition(partition, this.#slotOf(partition.name).fold);
+          await this.ports.loadPartition(partition, this.#queueOf(partition.name).fold);
         }
         continue;
       }
@@ -270,60 +270,63 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       nowMs = Math.max(nowMs, entry.clockMs);
       await this.#replay(entrySections(entry), position);
     }
-    for (const slot of this.slots()) {
-      for (const _ of slot.fold.engine.prepare(nowMs)) if (this.#breathing.isDue) await this.#breathing.take();
+    for (const queue of this.queues()) {
+      for (const _ of queue.fold.engine.prepare(nowMs)) if (this.#breathing.isDue) await this.#breathing.take();
     }
   }
 
   async #replay(sections: readonly SectionEffects[], position: number): Promise<void> {
     for (const { partition, effects } of sections) {
-      const slot = this.#slotOf(partition);
-      for (const _ of slot.fold.applyInSlices(effects)) if (this.#breathing.isDue) await this.#breathing.take();
-      slot.bodies.replayedAt(position);
+      const queue = this.#queueOf(partition);
+      for (const _ of queue.fold.applyInSlices(effects)) if (this.#breathing.isDue) await this.#breathing.take();
+      queue.bodies.replayedAt(position);
     }
     if (this.#breathing.isDue) await this.#breathing.take();
   }
 
-  #slotOf(partition: PartitionName): QueueSlot {
-    const known = this.#slotsByPartition.get(partition);
+  #queueOf(partition: PartitionName): AccountQueue {
+    const known = this.#queuesByPartition.get(partition);
     if (known !== undefined) return known;
     const bodies = this.ports.createBodies(partition);
-    const slot: QueueSlot = new QueueSlot(partition, new QueueFold(bodies, this.ports.engine), bodies, (event) =>
-      this.#record(slot, event),
+    const queue: AccountQueue = new AccountQueue(
+      partition,
+      new QueuePartitionFold(bodies, this.ports.engine),
+      bodies,
+      (event) => this.#record(queue, event),
     );
-    slot.boundsFor = this.ports.held?.boundsOf(slot);
-    this.#slotsByPartition.set(partition, slot);
-    return slot;
+    queue.boundsFor = this.ports.held?.boundsOf(queue);
+    this.#queuesByPartition.set(partition, queue);
+    return queue;
   }
 
-  #record(slot: QueueSlot, event: QueueEvent): void {
+  #record(queue: AccountQueue, event: QueueEvent): void {
     const turn = this.#turn as Turn;
     const bytes = encodeQueueEvent(event);
-    slot.add(bytes);
+    queue.add(bytes);
     turn.effects += 1;
     turn.effectBytes += bytes.length;
-    this.#changed.add(slot);
+    this.#changed.add(queue);
     if (this.#current !== undefined) this.#current.hasWritten = true;
-    if (event.type === 'AttemptStarted') this.#noteStarted(slot, event.id);
-    else if (event.type === 'DailyLimitReached') this.#noteDailyLimit(slot, event.limit);
+    if (event.type === 'AttemptStarted') this.#noteStarted(queue, event.id);
+    else if (event.type === 'DailyLimitReached') this.#noteDailyLimit(queue, event.limit);
   }
 
-  #noteDailyLimit({ account }: QueueSlot, limit: number): void {
+  #noteDailyLimit({ account }: AccountQueue, limit: number): void {
     this.ports.log.warn('account.daily-limit-reached', { account, limit });
   }
 
-  #noteStarted(slot: QueueSlot, id: MessageId): void {
-    const attempt = slot.fold.engine.attemptOf(id);
+  #noteStarted(queue: AccountQueue, id: MessageId): void {
+    const attempt = queue.fold.engine.attemptOf(id);
     assert(attempt !== undefined, 'an attempt was started that is not open', { id });
-    slot.addStarted(attempt);
-    slot.inFlight += 1;
-    this.ports.room.take(slot.account, 1);
+    queue.addStarted(attempt);
+    queue.inFlight += 1;
+    this.ports.room.take(queue.account, 1);
     this.#due.noteStarted();
   }
 
   /** The attempt is over here, whatever became of it. */
-  #freePlaces(slot: QueueSlot, count: number): void {
-    slot.inFlight -= count;
-    this.ports.room.release(slot.account, count);
+  #freePlaces(queue: AccountQueue, count: number): void {
+    queue.inFlight -= count;
+    this.ports.room.release(queue.account, count);
   }
 }

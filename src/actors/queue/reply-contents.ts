@@ -3,7 +3,7 @@
  * once, so that it is there though its message ends before the answer leaves; the rest is read first.
  */
 import type { BodyRef, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
-import type { PartitionBodies } from './queue-slot.js';
+import type { PartitionBodies } from './account-queue.js';
 
 type FailedRuns = QueueReplyOf<'FailedRuns'>;
 type Contents = Pick<PartitionBodies, 'get' | 'load'>;

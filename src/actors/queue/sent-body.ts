@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { type BodyRef, carriesBody } from '../../domain/queue/index.js';
 import type { RunEntry } from '../../domain/queue/runs/index.js';
 import { assert, unreachable } from '../../kernel/index.js';
-import type { PartitionBodies, StartedAttempt } from './queue-slot.js';
+import type { PartitionBodies, StartedAttempt } from './account-queue.js';
 
 /** What is sent of a run that no endpoint could fetch: more would take the memory of others. */
 export const MAX_SENT_LIST_BYTES = 64 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /**
  * The process's time, by which TTLs, due times and schedules are judged.
  *
- *  G1 it goes on by monotonic time alone: a wall clock that is set does not move it, whichever way and how far
- *  G2 where the time since the machine's start contradicts the monotonic clock it wins: what a suspended machine slept
- *     has passed, and a monotonic clock that jumped has not
- *  G3 it comes back to the wall clock by a thousandth of the time that passes: when it is ahead, however far, and
- *     when it is behind by no more than what clocks may be off. Nothing expires early by a doubtful one
+ *  GC1 it goes on by monotonic time alone: a wall clock that is set does not move it, whichever way and how far
+ *  GC2 where the time since the machine's start contradicts the monotonic clock it wins: what a suspended machine slept
+ *      has passed, and a monotonic clock that jumped has not
+ *  GC3 it comes back to the wall clock by a thousandth of the time that passes: when it is ahead, however far, and
+ *      when it is behind by no more than what clocks may be off. Nothing expires early by a doubtful one
  */
 import type { BootTime, Clock } from '../../ports/index.js';
 

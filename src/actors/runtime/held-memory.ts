@@ -3,13 +3,13 @@
  *
  *  HM1 what is held already is never refused: it counts when it is loaded, and may lead beyond a limit
  *  HM2 a tenant may have a share of what there is, so that one alone leaves room for others
- *  HM3 once less than `RESERVED` of it is left, only tenants grow that hold less than an even part
+ *  HM3 once less than `RESERVED_MEMORY` of it is left, only tenants grow that hold less than an even part
  *  HM4 everything is looked at once a second: what was put away meanwhile counts no longer than that
  */
 import type { Log, Timer, Timers } from '../../ports/index.js';
 
 /** The part of the memory that is kept for those who hold little. */
-export const RESERVED = 0.1;
+export const RESERVED_MEMORY = 0.1;
 const LOOK_EVERY_MS = 1000;
 /** Well under a millisecond. */
 const STEP_HOLDERS = 1000;
@@ -72,7 +72,7 @@ export class HeldMemory<Tenant extends string> {
     const held = this.bytesOf(tenant);
     const ofTenant = limitBytes * this.share - held;
     const isLarge = held > limitBytes / Math.max(1, this.#byTenant.size);
-    const ofAll = limitBytes * (isLarge ? 1 - RESERVED : 1) - this.#usedBytes;
+    const ofAll = limitBytes * (isLarge ? 1 - RESERVED_MEMORY : 1) - this.#usedBytes;
     return Math.floor(Math.min(ofTenant, ofAll));
   }
 
@@ -96,7 +96,7 @@ export class HeldMemory<Tenant extends string> {
     for (const bytes of sums.values()) this.#usedBytes += bytes;
     const { limitBytes, usedBytes } = this;
     this.#looksUntilTold -= 1;
-    if (usedBytes > limitBytes * (1 - RESERVED) && this.#looksUntilTold <= 0) {
+    if (usedBytes > limitBytes * (1 - RESERVED_MEMORY) && this.#looksUntilTold <= 0) {
       this.#looksUntilTold = TELL_EVERY_LOOKS;
       this.parts.log.warn(this.parts.event, { usedBytes, limitBytes });
     }

@@ -4,7 +4,7 @@ export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
 export { GuardedClock, type GuardedClockLimits } from './guarded-clock.js';
-export { HeldMemory, RESERVED } from './held-memory.js';
+export { HeldMemory, RESERVED_MEMORY } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox } from './mailbox.js';
 export { Membership } from './membership.js';

@@ -3,10 +3,10 @@
  * what its work costs, in commands, bytes and above all time, from a share that is refilled each time its turn
  * comes round. Whoever has overdrawn it, with a long command, comes behind those who have not.
  *
- *  B1 at most `maxWorks` and `maxBytes` wait; what comes beyond is refused before anything is executed
- *  B2 the works of one tenant leave in the order they came
- *     Of both one tenant may have `TENANT_SHARE`, so that there is always room for another's
- *  B3 a tenant with work gets its share within one round, however much the others have queued
+ *  MBX1 at most `maxWorks` and `maxBytes` wait; what comes beyond is refused before anything is executed
+ *  MBX2 the works of one tenant leave in the order they came
+ *       Of both one tenant may have `TENANT_SHARE`, so that there is always room for another's
+ *  MBX3 a tenant with work gets its share within one round, however much the others have queued
  */
 import type { Work } from './work.js';
 
@@ -49,7 +49,7 @@ export class Mailbox<W extends Work> {
     return this.#bytes;
   }
 
-  /** False when there is no room (B1). */
+  /** False when there is no room (MBX1). */
   push(work: W): boolean {
     const { maxWorks, maxBytes } = this.limits;
     // A single work larger than the bound is let in when nothing else waits: it could never enter otherwise.

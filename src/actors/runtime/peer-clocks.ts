@@ -2,9 +2,9 @@
  * How far the times of other processes are from ours, by the heartbeats that go back and forth anyway. What a message
  * was under way, or waited for a busy process, is never taken for a difference.
  *
- *  P1 a difference is known between two bounds: a heartbeat cannot arrive before it was sent, neither here nor there.
- *     Delays make the bounds wider and never wrong; the quickest of the last seconds counts
- *  P2 what was measured before either clock was set counts for nothing
+ *  PC1 a difference is known between two bounds: a heartbeat cannot arrive before it was sent, neither here nor there.
+ *      Delays make the bounds wider and never wrong; the quickest of the last seconds counts
+ *  PC2 what was measured before either clock was set counts for nothing
  */
 import type { ClockReading } from '../../codec/leases/index.js';
 import type { SessionId } from '../../kernel/index.js';
@@ -125,8 +125,8 @@ function leastOf({ leastMs, leastBeforeMs }: Peer): number {
  * By how much we are off those who count, milliseconds; 0: not so that it would be certain. Those who count are the
  * processes that are sure of their clocks, else those that are not behind the journal, else all.
  *
- *  V1 who is not among those that count yields to them, and among them the minority does
- *  V2 of two that contradict each other the one ahead yields: by the earlier clock nothing expires early
+ *  PC3 who is not among those that count yields to them, and among them the minority does
+ *  PC4 of two that contradict each other the one ahead yields: by the earlier clock nothing expires early
  */
 export function offBy(
   own: { readonly isSure: boolean; readonly isBehindJournal: boolean },

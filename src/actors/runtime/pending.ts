@@ -3,7 +3,7 @@ import { type CommandId, describeError, isMillraceError, MillraceError, type Sha
 import type { ActorPorts } from './activation.js';
 import type { Turn, Work } from './work.js';
 
-export interface Pending<W> {
+export interface PendingTurn<W> {
   readonly turn: Turn;
   /** Finished works that wait for this turn's entry. */
   readonly waiting: W[];
@@ -13,7 +13,7 @@ export interface Pending<W> {
 /** Nothing ever waits for it. */
 export const NO_TURN = -1;
 
-export function newPending<W>(number: number): Pending<W> {
+export function newPending<W>(number: number): PendingTurn<W> {
   return { turn: { number, nowMs: 0, commands: 0, effectBytes: 0, effects: 0 }, waiting: [], commandIds: [] };
 }
 

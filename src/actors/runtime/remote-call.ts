@@ -49,7 +49,7 @@ export interface CallPorts {
   readonly readings: OwnerReadings;
 }
 
-export interface Asked {
+export interface AskedCommand {
   readonly shard: ShardName;
   readonly commandId: CommandId;
   readonly body: Uint8Array;
@@ -85,7 +85,7 @@ export class RemoteCall {
   constructor(
     private readonly ports: CallPorts,
     private readonly limits: CallLimits,
-    private readonly asked: Asked,
+    private readonly asked: AskedCommand,
     /** On this process's monotonic clock. */
     private endMs: number,
   ) {}

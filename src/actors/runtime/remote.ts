@@ -1,12 +1,12 @@
 /**
  * Commands to an owner in another process, asked once and executed at most once.
  *
- *  Q1 the caller makes the id, and sends the same id with every try
- *  Q2 an owner that is asked again gives the same answer (from memory, while it lives)
- *  Q3 a successor tells from the journal whether the command was executed: only one that surely was not
- *     is executed now; for one that was, the caller hears that the outcome cannot be told any more
- *  Q4 an owner begins no command that was meant for another, and none after its deadline; asked what became of one
- *     that it has not begun, it says so and never begins it
+ *  RQ1 the caller makes the id, and sends the same id with every try
+ *  RQ2 an owner that is asked again gives the same answer (from memory, while it lives)
+ *  RQ3 a successor tells from the journal whether the command was executed: only one that surely was not
+ *      is executed now; for one that was, the caller hears that the outcome cannot be told any more
+ *  RQ4 an owner begins no command that was meant for another, and none after its deadline; asked what became of one
+ *      that it has not begun, it says so and never begins it
  *
  * The caller's side of this is in remote-call.ts.
  */
@@ -157,7 +157,7 @@ export class ShardServer<W extends Work> {
     if (ask === 'greet') return Promise.resolve(NOTHING);
     if (ask === 'settle') return this.#settle(commandId);
     const { shard, epoch } = this.actor;
-    // Q4. Who is meant knows better than one that was replaced: whichever answers first is heard.
+    // RQ4. Who is meant knows better than one that was replaced: whichever answers first is heard.
     if (before !== undefined && before.epoch > epoch) return new Promise(() => {});
     if (before !== undefined && before.epoch < epoch) {
       return refusal(`${shard} has another owner`, { isElsewhere: true });
@@ -203,7 +203,7 @@ export class ShardServer<W extends Work> {
     }
   }
 
-  /** Q4. What comes of it after this answer is nothing, unless the answer says otherwise. */
+  /** RQ4. What comes of it after this answer is nothing, unless the answer says otherwise. */
   async #settle(commandId: CommandId): Promise<Uint8Array> {
     await this.#untilServing();
     const { shard } = this.actor;

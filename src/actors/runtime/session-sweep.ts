@@ -1,7 +1,7 @@
 /**
- * Removes records of sessions that have ended without removing theirs: killed processes, and marks of the dead (S2 of
+ * Removes records of sessions that have ended without removing theirs: killed processes, and marks of the dead (SE2 of
  * session.ts). A session that lives renews its record every second or so; one that has not changed for `unchangedMs` is
- * over. Should its process come back, it finds no record, and begins another session (S4).
+ * over. Should its process come back, it finds no record, and begins another session (SE4).
  */
 import type { SessionId } from '../../kernel/index.js';
 import type { Clock, LeaseStore } from '../../ports/index.js';

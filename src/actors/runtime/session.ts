@@ -2,12 +2,12 @@
  * This process's claim to be alive. Heartbeats go out on plain NATS, on the main loop on purpose: they
  * prove that it turns. Less often the session's record is renewed by compare-and-set.
  *
- *  S1 reads are answered only within the read lease, counted from when the last acknowledged renewal was *sent*
- *  S2 a successor marks the record dead before it takes our shards; from then on no renewal succeeds
- *  S3 a jump between the monotonic and the wall clock (a suspended machine, a clock that was set) loses the session,
- *     and so does a clock that is off those of others. Where nobody else can own anything it goes on: see ClockWatch
- *  S4 a lost session is over for good: everything held in its name is given up before a new one, with
- *     a new id, begins
+ *  SE1 reads are answered only within the read lease, counted from when the last acknowledged renewal was *sent*
+ *  SE2 a successor marks the record dead before it takes our shards; from then on no renewal succeeds
+ *  SE3 a jump between the monotonic and the wall clock (a suspended machine, a clock that was set) loses the session,
+ *      and so does a clock that is off those of others. Where nobody else can own anything it goes on: see ClockWatch
+ *  SE4 a lost session is over for good: everything held in its name is given up before a new one, with
+ *      a new id, begins
  */
 import { decodeSessionRecord, encodeSessionRecord } from '../../codec/leases/index.js';
 import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
@@ -21,7 +21,7 @@ export interface SessionTimes {
   readonly readLeaseMs: number;
 }
 
-export interface SessionPorts {
+export interface ProcessSessionPorts {
   readonly leases: LeaseStore;
   readonly clock: Clock;
   readonly clocks: ClockWatch;
@@ -45,7 +45,7 @@ export class Session {
   #hasBegun = false;
 
   constructor(
-    private readonly ports: SessionPorts,
+    private readonly ports: ProcessSessionPorts,
     private readonly times: SessionTimes,
     private readonly membership: Membership,
     private readonly canOwn: boolean,
@@ -62,7 +62,7 @@ export class Session {
     return this.#id;
   }
 
-  /** Calls `listener` at once whenever the session is lost (S4). */
+  /** Calls `listener` at once whenever the session is lost (SE4). */
   whenLost(listener: (why: string) => void): void {
     this.#onLost.push(listener);
   }
@@ -71,7 +71,7 @@ export class Session {
     return this.#state === 'live';
   }
 
-  /** S1. Never looks anything up: the check and the read it guards are one synchronous step. */
+  /** SE1. Never looks anything up: the check and the read it guards are one synchronous step. */
   mayAnswerReads(lastAppendSentAtMs: number): boolean {
     if (this.#state !== 'live') return false;
     const nowMs = this.ports.clock.monotonicMs();
@@ -249,7 +249,7 @@ export function sessionKey(session: SessionId): string {
   return `${KEY_PREFIX}${session}`;
 }
 
-/** S2: after this, the session cannot renew. False when it showed a sign of life meanwhile, or nobody knows. */
+/** SE2: after this, the session cannot renew. False when it showed a sign of life meanwhile, or nobody knows. */
 export async function markSessionDead(leases: LeaseStore, session: SessionId): Promise<boolean> {
   const record = await leases.get(sessionKey(session));
   if (record === undefined) {

@@ -2,15 +2,15 @@
  * One activation of a shard: claims it, rebuilds its state, then executes what comes in, one turn after
  * the other. It ends for good at the first error it does not understand; a successor starts afresh.
  *
- *  A1 a reply leaves after everything it depends on is stored, and in an owner's name only
- *  A2 one entry is in flight; what is executed meanwhile is the next one
- *  A3 a read of what is not stored yet waits for that entry; any other read is answered at once,
- *     within the read lease
- *  A4 a refused append ends the actor: nothing is repaired in memory
- *  A5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
- *  A6 nothing is answered before the replay has reached the actor's own claim
- *  A7 nothing is begun after its deadline, however long it has waited and wherever
- *  A8 what is long runs for `SLICE_MS` at a time; between two slices come other tenants and the event loop
+ *  SA1 a reply leaves after everything it depends on is stored, and in an owner's name only
+ *  SA2 one entry is in flight; what is executed meanwhile is the next one
+ *  SA3 a read of what is not stored yet waits for that entry; any other read is answered at once,
+ *      within the read lease
+ *  SA4 a refused append ends the actor: nothing is repaired in memory
+ *  SA5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
+ *  SA6 nothing is answered before the replay has reached the actor's own claim
+ *  SA7 nothing is begun after its deadline, however long it has waited and wherever
+ *  SA8 what is long runs for `SLICE_MS` at a time; between two slices come other tenants and the event loop
  */
 import type { ChainHead } from '../../journal/index.js';
 import { type CommandId, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -25,7 +25,7 @@ import {
   NO_TURN,
   newPending,
   noteUnknown,
-  type Pending,
+  type PendingTurn,
   rejectAll,
   tooLate,
   unavailable,
@@ -49,8 +49,8 @@ export class ShardActor<W extends Work> {
   readonly #memory: CommandMemory;
   readonly #stop = new AbortController();
   #writer: ShardWriter | undefined;
-  #open: Pending<W>;
-  #inFlight: Pending<W> | undefined;
+  #open: PendingTurn<W>;
+  #inFlight: PendingTurn<W> | undefined;
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
@@ -322,7 +322,7 @@ export class ShardActor<W extends Work> {
     let nowMs = startedAtMs;
     while (!isFull() && turn.commands < stopAt) {
       const work = nowMs <= deadlineMs ? this.#mailbox.next() : undefined;
-      // A8: one that has had its slice goes on when the loop has been round.
+      // SA8: one that has had its slice goes on when the loop has been round.
       if (work === undefined || (work.isHalfway === true && nowMs >= startedAtMs + SLICE_MS)) break;
       if (isTooLate(work, nowMs)) {
         this.#mailbox.spend(work, 0, 0, true);
@@ -352,14 +352,14 @@ export class ShardActor<W extends Work> {
   }
 
   /** Works that had left the mailbox to wait, and have been served in this turn or given up. */
-  #finishWaiters(pending: Pending<W>): void {
+  #finishWaiters(pending: PendingTurn<W>): void {
     for (const work of this.plane.takeFinished?.() ?? []) {
       if (work.hasWritten && work.commandId !== undefined) pending.commandIds.push(work.commandId);
       this.#finish(work);
     }
   }
 
-  /** A1, A3: the reply leaves now, or with the entry it depends on. */
+  /** SA1, SA3: the reply leaves now, or with the entry it depends on. */
   #finish(work: W): void {
     const { readsNeedBarrier } = this.activation;
     const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
@@ -402,7 +402,7 @@ export class ShardActor<W extends Work> {
     );
   }
 
-  async #store(pending: Pending<W>): Promise<void> {
+  async #store(pending: PendingTurn<W>): Promise<void> {
     const { clock, metrics } = this.ports;
     const { turn } = pending;
     const effects = this.plane.seal(turn);
@@ -466,7 +466,7 @@ export class ShardActor<W extends Work> {
   }
 }
 
-/** A7. */
+/** SA7. */
 function isTooLate(work: Work, nowMs: number): boolean {
   return work.deadlineMs < nowMs && work.isHalfway !== true;
 }

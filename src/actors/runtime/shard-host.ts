@@ -2,10 +2,10 @@
  * Which shards this process owns. Looks after each shard's lease: takes those that are free or whose
  * owner has gone, keeps the high-water mark, hands shards over to where they belong.
  *
- *  H1 winning a lease proves nothing: the claim in the journal does
- *  H2 nobody's shard is taken without its release, or its silence for `takeoverMs` and its session marked dead
- *  H3 a lease in our name without an actor is taken again or let go: while we live, nobody else may
- *  H4 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
+ *  SH1 winning a lease proves nothing: the claim in the journal does
+ *  SH2 nobody's shard is taken without its release, or its silence for `takeoverMs` and its session marked dead
+ *  SH3 a lease in our name without an actor is taken again or let go: while we live, nobody else may
+ *  SH4 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
  */
 import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
@@ -85,7 +85,7 @@ const DAMAGE_TRIES = 5;
 export class ShardHost<W extends Work> {
   readonly #held = new Map<ShardName, Held<W>>();
   readonly #busy = new Set<ShardName>();
-  /** Shards whose lease may be in our name although nothing here owns them (H3), and with which epoch. */
+  /** Shards whose lease may be in our name although nothing here owns them (SH3), and with which epoch. */
   readonly #leftBehind = new Map<ShardName, number>();
   readonly #stopped = new Map<ShardName, MillraceError>();
   readonly #lookFailures = new Map<ShardName, string>();
@@ -205,7 +205,7 @@ export class ShardHost<W extends Work> {
       highWater: lease?.highWater,
       needsQuiet,
     };
-    // Whatever becomes of the next step, it may leave the lease in our name (H3).
+    // Whatever becomes of the next step, it may leave the lease in our name (SH3).
     this.#leftBehind.set(shard, mine.epoch);
     const revision = await this.#takeLease(shard, mine, record?.revision);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
@@ -217,7 +217,7 @@ export class ShardHost<W extends Work> {
     return this.session.isLive && this.session.id === session;
   }
 
-  /** H2. */
+  /** SH2. */
   async #isFree(lease: ShardLease): Promise<boolean> {
     if (lease.isReleased || this.options.isExclusive) return true;
     if (lease.session === this.session.id) return true;
@@ -275,7 +275,7 @@ export class ShardHost<W extends Work> {
     if (isMillraceError(why, 'JOURNAL_DAMAGED')) this.#countDamage(shard, why);
   }
 
-  /** J7: a lagging replica can look like damage once; what stays is damage. */
+  /** JN7: a lagging replica can look like damage once; what stays is damage. */
   #countDamage(shard: ShardName, why: MillraceError): void {
     const seen = (this.#damageSeen.get(shard) ?? 0) + 1;
     this.#damageSeen.set(shard, seen);
@@ -335,7 +335,7 @@ export class ShardHost<W extends Work> {
     if (epoch === held.lease.epoch && session === held.lease.session) held.revision = record.revision;
   }
 
-  /** H3. What was stored last is in the journal; the mark stays where it was. */
+  /** SH3. What was stored last is in the journal; the mark stays where it was. */
   async #letGo(shard: ShardName): Promise<void> {
     const record = await this.ports.leases.get(shard);
     const lease = record === undefined ? undefined : decodeShardLease(record.value);

@@ -1,9 +1,9 @@
 /**
  * The time of one shard: what its commands are judged by, and its entries bear.
  *
- *  T1 it never falls, and is never before the clock of an entry
- *  T2 it never stands still: where the journal is ahead of the process's time it goes on from there, as fast as time
- *     passes, and comes back by a thousandth of it
+ *  ST1 it never falls, and is never before the clock of an entry
+ *  ST2 it never stands still: where the journal is ahead of the process's time it goes on from there, as fast as time
+ *      passes, and comes back by a thousandth of it
  */
 import type { Clock } from '../../ports/index.js';
 import { CATCH_UP } from './guarded-clock.js';

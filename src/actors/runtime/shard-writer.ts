@@ -2,9 +2,9 @@
  * The pen of one activation of a shard: knows where the journal ends, what the last entry was, and how
  * each partition's sections chain on; builds the next entry and gets it stored.
  *
- *  W1 one entry at a time; the next is built only when the one before is definitely stored
- *     What is large is made in steps between which others run
- *  W2 after any error the pen is broken for good: its owner ends, and a successor begins with a claim
+ *  SW1 one entry at a time; the next is built only when the one before is definitely stored
+ *      What is large is made in steps between which others run
+ *  SW2 after any error the pen is broken for good: its owner ends, and a successor begins with a claim
  */
 import {
   type BatchEntry,
@@ -105,7 +105,7 @@ export class ShardWriter {
       : encodeForJournal(entry, chunkBytes);
     const storedAt = await appender.append(shard, encoded.messages, position, watch);
     this.currentHead = { number: number + 1, hash: encoded.hash, epoch, clockMs: clock, position: storedAt };
-    // Not in a finally: after an error the pen stays broken (W2).
+    // Not in a finally: after an error the pen stays broken (SW2).
     this.#isBusy = false;
     return this.currentHead;
   }

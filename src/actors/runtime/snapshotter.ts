@@ -2,9 +2,9 @@
  * When a shard is snapshotted, and what follows: the compactor works beside the actor, the journal then
  * says that it has, and its front is purged below what two verified snapshots cover.
  *
- *  C1 nothing is purged before its snapshot is verified and its entry is in the journal
- *  C3 a shard that nobody writes to lets go of its history too: the newest snapshot is looked at again now and then
- *  C2 a failed compaction changes nothing; it is tried again after a pause
+ *  SNP1 nothing is purged before its snapshot is verified and its entry is in the journal
+ *  SNP3 a shard that nobody writes to lets go of its history too: the newest snapshot is looked at again now and then
+ *  SNP2 a failed compaction changes nothing; it is tried again after a pause
  */
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, type ShardName } from '../../kernel/index.js';
@@ -19,7 +19,7 @@ export interface SnapshotPolicy {
   readonly bytes: number;
   /** A shard that has been quiet this long is snapshotted too, so that idle partitions do not pin its front. */
   readonly idleMs: number;
-  /** After a snapshot, how often what is kept of the past is decided anew (C3). */
+  /** After a snapshot, how often what is kept of the past is decided anew (SNP3). */
   readonly retainMs: number;
   readonly retryMs: number;
 }

@@ -2,19 +2,19 @@
  * Judges addresses that a delivery would connect to.
  *
  * Invariants
- *  R1 an address is judged by its bytes, never by its spelling
- *  R2 an IPv6 address that only carries an IPv4 one (`::ffff:a.b.c.d`, `::a.b.c.d`) is judged as that
- *  R3 one that leads to an IPv4 address through a translator or tunnel (NAT64, 6to4) must be allowed itself, and so
- *     must the address inside
- *  R4 what an operator's list names is allowed on the port it names; nothing else of the forbidden ranges is
+ *  ADD1 an address is judged by its bytes, never by its spelling
+ *  ADD2 an IPv6 address that only carries an IPv4 one (`::ffff:a.b.c.d`, `::a.b.c.d`) is judged as that
+ *  ADD3 one that leads to an IPv4 address through a translator or tunnel (NAT64, 6to4) must be allowed itself, and so
+ *       must the address inside
+ *  ADD4 what an operator's list names is allowed on the port it names; nothing else of the forbidden ranges is
  *
- *  R5 link-local addresses, where clouds answer with credentials of the machine, are allowed by nothing but a listed
- *     range that lies within theirs
+ *  ADD5 link-local addresses, where clouds answer with credentials of the machine, are allowed by nothing but a listed
+ *       range that lies within theirs
  *
  * With `allowPrivate` everything else may be called.
  */
 import { isIP } from 'node:net';
-import type { AddressRange, Destination } from '../../config/index.js';
+import type { AddressRange, AllowedDestination } from '../../config/index.js';
 import { FORBIDDEN_RANGES, type ForbiddenRange } from './address-ranges.js';
 import { AddressSet, ipv4In, readIp } from './ip-address.js';
 
@@ -23,7 +23,7 @@ export type AddressKind = ForbiddenRange['kind'];
 export interface AddressRuleOptions {
   readonly allowPrivate: boolean;
   /** Private destinations that may be called all the same; a port of `undefined` means any. */
-  readonly allow: readonly Destination[];
+  readonly allow: readonly AllowedDestination[];
 }
 
 /** In this order: `reserved` holds more than what is left for it. */
@@ -79,7 +79,7 @@ function range(cidr: string): AddressRange {
   return { address, prefixBits: Number(bits) };
 }
 
-/** R2 for a range of the operator's: `::ffff:10.0.0.0/104` means `10.0.0.0/8`. */
+/** ADD2 for a range of the operator's: `::ffff:10.0.0.0/104` means `10.0.0.0/8`. */
 function unwrapped({ address, prefixBits }: AddressRange): AddressRange {
   const inner = prefixBits >= 96 ? carriedIpv4(address) : undefined;
   return inner === undefined ? { address, prefixBits } : { address: inner, prefixBits: prefixBits - 96 };

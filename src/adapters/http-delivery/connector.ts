@@ -3,10 +3,10 @@
  * comes after it another.
  *
  * Invariants
- *  C1 a socket is opened only when every address of the name is allowed, and only to those that were judged
- *  C2 the address that the socket has at last is judged again before anything of a request is written: address
- *     literals never pass a lookup
- *  C3 whoever asked can end the attempt at any moment; nothing stays open then
+ *  CO1 a socket is opened only when every address of the name is allowed, and only to those that were judged
+ *  CO2 the address that the socket has at last is judged again before anything of a request is written: address
+ *      literals never pass a lookup
+ *  CO3 whoever asked can end the attempt at any moment; nothing stays open then
  *
  * TLS is that of Node with its trust store, HTTP/1.1 alone is offered.
  */
@@ -128,7 +128,7 @@ class Attempt {
     this.#timer = setTimeout(() => this.onTimeout(), this.options.connectTimeoutMs);
   }
 
-  /** C1 */
+  /** CO1 */
   #refusalOf(addresses: readonly LookupAddress[]): CallFailure | undefined {
     for (const { address } of addresses) {
       const kind = this.options.rules.refusalOf(address, this.port);

@@ -3,17 +3,17 @@
  * response: the names of its methods `on…` are undici's.
  *
  * Invariants
- *  D1 there is exactly one outcome, whichever of response, failure, time limit and interruption comes first
- *  D2 with the outcome the call holds nothing any more: no timer, no place, no connection
- *  D3 no method throws: undici would end the connection's client with it
- *  D4 of all that arrives, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
- *  D5 a connection that was used before may have been closed while the request was on its way. When it ends without a
- *     byte of an answer, the call goes out again on a new one, once
- *  D6 a long answer is read on when there is room for it; the time limit goes on meanwhile
+ *  DC1 there is exactly one outcome, whichever of response, failure, time limit and interruption comes first
+ *  DC2 with the outcome the call holds nothing any more: no timer, no place, no connection
+ *  DC3 no method throws: undici would end the connection's client with it
+ *  DC4 of all that arrives, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
+ *  DC5 a connection that was used before may have been closed while the request was on its way. When it ends without a
+ *      byte of an answer, the call goes out again on a new one, once
+ *  DC6 a long answer is read on when there is room for it; the time limit goes on meanwhile
  */
 import type { Dispatcher } from 'undici';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
-import { type AnswerPlace, type AnswerRoom, FREE_ANSWER_BYTES } from './answer-room.js';
+import { type AnswerMemory, type AnswerPlace, FREE_ANSWER_BYTES } from './answer-memory.js';
 import { CallFailure, failureWords, isConnectionLost, timeoutWords } from './failure-words.js';
 import type { Connection, OriginConnections, Passenger } from './origin-connections.js';
 import { ResponseBody } from './response-body.js';
@@ -27,7 +27,7 @@ export interface CallPlan {
   readonly connections: OriginConnections;
   readonly dispatch: Dispatcher.DispatchOptions;
   readonly maxOverheadBytes: number;
-  readonly answers: AnswerRoom;
+  readonly answers: AnswerMemory;
   /** Called once, when nothing of the call is left. */
   readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
 }
@@ -105,7 +105,7 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
     return this.#place !== undefined || this.#body.length <= FREE_ANSWER_BYTES || this.#takeRoom();
   }
 
-  /** D6. @returns whether to read on at once */
+  /** DC6. @returns whether to read on at once */
   #takeRoom(): boolean {
     const { call, answers } = this.#plan;
     const length = Number(this.#headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? Number.NaN);

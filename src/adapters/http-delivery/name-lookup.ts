@@ -2,11 +2,11 @@
  * Names into addresses for everybody who calls: shared, remembered, and bounded.
  *
  * Invariants
- *  L1 a name is looked up once however many ask meanwhile
- *  L2 an answer serves for as long as it says, a denial too; a failure for a second
- *  L3 no lookup waits for another. Beyond `maxLookups` the one that has been unanswered longest fails: a name that
- *     gets an answer is not held up by those that get none, however many they are
- *  L4 a lookup ends after `timeoutMs`, and at once when nobody waits for it any more
+ *  NL1 a name is looked up once however many ask meanwhile
+ *  NL2 an answer serves for as long as it says, a denial too; a failure for a second
+ *  NL3 no lookup waits for another. Beyond `maxLookups` the one that has been unanswered longest fails: a name that
+ *      gets an answer is not held up by those that get none, however many they are
+ *  NL4 a lookup ends after `timeoutMs`, and at once when nobody waits for it any more
  *
  * Whoever asks judges the addresses each time and connects to exactly those: a name that changes its mind between the
  * two has no effect.

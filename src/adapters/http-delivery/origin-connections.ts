@@ -3,10 +3,10 @@
  * a clean end; otherwise it is thrown away, so that nothing of an ended call can stay in it.
  *
  * Invariants
- *  K1 no more than `maxSockets` connections at a time, whatever state they are in
- *  K2 calls beyond that wait in order of arrival; one that ends meanwhile leaves at once
- *  K3 a connection without a call is closed by whatever it brings: no call may take it for its answer, and nobody
- *     counts it
+ *  OC1 no more than `maxSockets` connections at a time, whatever state they are in
+ *  OC2 calls beyond that wait in order of arrival; one that ends meanwhile leaves at once
+ *  OC3 a connection without a call is closed by whatever it brings: no call may take it for its answer, and nobody
+ *      counts it
  */
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
@@ -66,7 +66,7 @@ export class Connection {
     this.#callsBefore += 1;
   }
 
-  /** K3 */
+  /** OC3 */
   #received(socket: Socket, bytes: number): void {
     if (this.#passenger === undefined) socket.destroy();
     else this.#passenger.received(bytes);

@@ -1,5 +1,5 @@
 /**
- * Calls to destinations over HTTP/1.1, with undici's client for one connection underneath (ports/http-out: O1–O4).
+ * Calls to destinations over HTTP/1.1, with undici's client for one connection underneath (ports/http-out: HO1–HO4).
  * Redirects, decoding and proxies of the environment are features of layers that are not used here.
  *
  * One time limit holds for a whole call: waiting for a connection, lookup, connecting, request, headers and body.
@@ -9,7 +9,7 @@
 import type { Dispatcher } from 'undici';
 import type { CallOutcome, HttpOut, Metrics, OutgoingCall } from '../../ports/index.js';
 import { type AddressRuleOptions, AddressRules } from './address-rules.js';
-import { AnswerRoom } from './answer-room.js';
+import { AnswerMemory } from './answer-memory.js';
 import { readTarget, type TargetOutcome } from './call-target.js';
 import { Connector } from './connector.js';
 import { DeliveryCall } from './delivery-call.js';
@@ -86,7 +86,7 @@ export class UndiciHttpOut implements HttpOut {
   readonly #running = new Set<DeliveryCall>();
   readonly #knownUrls = new Map<string, TargetOutcome>();
   readonly #maxOverheadBytes: number;
-  readonly #answers: AnswerRoom;
+  readonly #answers: AnswerMemory;
   #isClosed = false;
 
   constructor(options: HttpOutOptions) {
@@ -96,7 +96,7 @@ export class UndiciHttpOut implements HttpOut {
         ...options,
       };
     this.#maxOverheadBytes = maxOverheadBytes;
-    this.#answers = new AnswerRoom(maxAnswerBytes);
+    this.#answers = new AnswerMemory(maxAnswerBytes);
     this.#rules = new AddressRules(options);
     const { lookupTimeoutMs: timeoutMs, maxLookups, metrics, resolve = resolverOfThisMachine() } = given;
     const lookup = new NameLookup({ resolve, timeoutMs, maxLookups, metrics });
@@ -119,7 +119,7 @@ export class UndiciHttpOut implements HttpOut {
   }
 
   /** What long answers take that are being read, and how many wait to be. */
-  get answers(): Pick<AnswerRoom, 'usedBytes' | 'waitingCount'> {
+  get answers(): Pick<AnswerMemory, 'usedBytes' | 'waitingCount'> {
     return this.#answers;
   }
 

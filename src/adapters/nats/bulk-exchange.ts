@@ -3,8 +3,8 @@
  * bytes in its place; the receiver fetches the pieces, a few at a time, and joins them. So a large
  * payload goes at the pace of its receiver and cannot cut off a connection.
  *
- *  E1 a payload is joined whole or not at all
- *  E2 what is kept and what is joined are bounded in bytes and in time
+ *  BX1 a payload is joined whole or not at all
+ *  BX2 what is kept and what is joined are bounded in bytes and in time
  */
 import { decode, encode } from '@msgpack/msgpack';
 import { nuid } from 'nats';
@@ -19,7 +19,7 @@ export interface Offer {
   readonly bytes: number;
 }
 
-export interface Kept {
+export interface KeptPayload {
   readonly offer: Offer;
   release(): void;
 }
@@ -69,7 +69,7 @@ export class BulkExchange {
    * Keeps the payload until it was fetched by its one receiver, was released, or time is up.
    * @throws INVALID when it is larger than any may be; MAILBOX_FULL when too much is kept already
    */
-  keep(payload: Uint8Array, receivers: 'one' | 'many'): Kept {
+  keep(payload: Uint8Array, receivers: 'one' | 'many'): KeptPayload {
     const bytes = payload.byteLength;
     if (bytes > this.options.maxBytes) {
       throw new MillraceError('INVALID', 'a message is too large', { bytes, maxBytes: this.options.maxBytes });

@@ -3,7 +3,7 @@ import { decode, encode } from '@msgpack/msgpack';
 import { describeError, ERROR_CODES, type ErrorCode, isMillraceError, MillraceError } from '../../kernel/index.js';
 import type { Offer } from './bulk-exchange.js';
 
-export type Frame =
+export type BusFrame =
   | { readonly kind: 'payload'; readonly payload: Uint8Array }
   | { readonly kind: 'offer'; readonly offer: Offer }
   | { readonly kind: 'failure'; readonly error: MillraceError };
@@ -34,7 +34,7 @@ export function encodeFailure(error: unknown): Uint8Array {
 }
 
 /** @throws DEFECT when it is not a frame */
-export function decodeFrame(bytes: Uint8Array): Frame {
+export function decodeFrame(bytes: Uint8Array): BusFrame {
   const body = bytes.subarray(1);
   switch (bytes[0]) {
     case PAYLOAD:

@@ -1,21 +1,21 @@
 /**
  * The layout of an installation and its creation, which happens once.
  *
- *  C1 a stream is created only while the layout record is incomplete, by whoever holds its attempt
- *  C2 two that initialise at once make one installation: the loser waits for the winner
- *  C3 an initialisation that died is finished by the next one, under the same cluster id
- *  C4 a layout that is complete is never changed; asking for another one is refused
+ *  CL1 a stream is created only while the layout record is incomplete, by whoever holds its attempt
+ *  CL2 two that initialise at once make one installation: the loser waits for the winner
+ *  CL3 an initialisation that died is finished by the next one, under the same cluster id
+ *  CL4 a layout that is complete is never changed; asking for another one is refused
  */
 import { nuid } from 'nats';
 import { assert, isMillraceError, MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
 import { isRefusal, JETSTREAM_ERRORS, JetStreamApi, type StreamDescription } from './jetstream-api.js';
 import { JetStreamLeaseStore } from './jetstream-lease-store.js';
-import { askServers, checkReplication } from './server-facts.js';
-import { declareBucket, declareStreams, type ShardCounts, type StreamDeclaration } from './streams.js';
+import { askServers, checkReplication } from './server-status.js';
+import { type DeclaredCounts, declareBucket, declareStreams, type StreamDeclaration } from './streams.js';
 import { Names } from './subjects.js';
 
-export interface ClusterLayout extends ShardCounts {
+export interface ClusterLayout extends DeclaredCounts {
   readonly version: 1;
   /** Random, made by the first initialisation; stands in leases and entries. */
   readonly clusterId: string;
@@ -24,7 +24,7 @@ export interface ClusterLayout extends ShardCounts {
   readonly streams: Readonly<Record<string, string>>;
 }
 
-export interface InitOptions extends ShardCounts {
+export interface InitOptions extends DeclaredCounts {
   readonly prefix: string;
   /** Accepts replicas whose servers do not sync every write. */
   readonly allowUnsynced?: boolean;
@@ -236,7 +236,7 @@ function layoutOf({ version, clusterId, kvShards, queueShards, replicas, complet
   return { version, clusterId, kvShards, queueShards, replicas, complete, streams };
 }
 
-function checkCounts({ kvShards, queueShards, replicas }: ShardCounts): void {
+function checkCounts({ kvShards, queueShards, replicas }: DeclaredCounts): void {
   for (const [name, count] of Object.entries({ kvShards, queueShards })) {
     if (!Number.isInteger(count) || count < 1 || count > MOST_SHARDS) {
       throw new MillraceError('BAD_CONFIG', `${name} is a whole number from 1 to ${MOST_SHARDS}`, { [name]: count });

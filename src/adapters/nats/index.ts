@@ -19,9 +19,9 @@ export {
   refuseUnfinishedRestore,
   refuseUsedDirectory,
 } from './restore-mark.js';
-export { askServers, checkReplication } from './server-facts.js';
+export { askServers, checkReplication } from './server-status.js';
 export { streamSizes } from './stream-sizes.js';
-export { CONTROL_SHARD, METER_SHARD, shardNames } from './streams.js';
+export { shardNames } from './streams.js';
 export { Names } from './subjects.js';
 export { type Verification, verifyCluster } from './verify-cluster.js';
 export { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';

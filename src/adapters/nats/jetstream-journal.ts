@@ -1,9 +1,9 @@
 /**
  * The journal on JetStream: a stream for each shard, fenced by the last position of that stream.
  *
- *  N1 an append is one publish with the expected last position; nothing here sends it again
- *  N2 streams are never made here: one that is missing is JOURNAL_DAMAGED
- *  N3 a journal is cut only at its front and never emptied
+ *  JJ1 an append is one publish with the expected last position; nothing here sends it again
+ *  JJ2 streams are never made here: one that is missing is JOURNAL_DAMAGED
+ *  JJ3 a journal is cut only at its front and never emptied
  */
 import { MillraceError, type ShardName } from '../../kernel/index.js';
 import type {

@@ -2,8 +2,8 @@
  * Leases in a key-value bucket: a stream with one subject a key, which keeps the last message of each.
  * The bucket is laid out as the standard clients expect, so that an operator can read it.
  *
- *  K1 a change is one conditional publish; nothing here sends it again
- *  K2 whatever is not surely a conflict or a success is `unknown`: the caller reads back
+ *  JL1 a change is one conditional publish; nothing here sends it again
+ *  JL2 whatever is not surely a conflict or a success is `unknown`: the caller reads back
  */
 import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';

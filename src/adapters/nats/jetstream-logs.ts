@@ -3,14 +3,13 @@
  * without an expectation of what stands before it. They are followed as a journal is.
  */
 import { MillraceError, type ShardName } from '../../kernel/index.js';
-import { intakeOf } from '../../messages/index.js';
+import { intakeOf, METER_SHARD } from '../../messages/index.js';
 import type { IntakeLog, Journal, JournalFollower, MeterLog, Subscription } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
 import { JetStreamJournal } from './jetstream-journal.js';
 import type { NatsLink } from './link.js';
 import { publishOnce } from './publish-once.js';
-import { METER_SHARD } from './streams.js';
 import type { Names } from './subjects.js';
 
 /** Whoever publishes waits five seconds at most, and may try twice. */

@@ -2,10 +2,10 @@
  * Objects in an object store bucket, laid out as the standard clients expect: pieces on a subject of
  * their own, then one description with size and SHA-256.
  *
- *  O1 an object is visible once its description is stored, which is after all of its pieces
- *  O2 a description is stored only where there is none: a name is written once
- *  O3 bytes that do not match the description are never returned
- *  O4 a try that failed leaves at most pieces that no description names; `sweepLoose` removes them
+ *  JO1 an object is visible once its description is stored, which is after all of its pieces
+ *  JO2 a description is stored only where there is none: a name is written once
+ *  JO3 bytes that do not match the description are never returned
+ *  JO4 a try that failed leaves at most pieces that no description names; `sweepLoose` removes them
  */
 import { createHash } from 'node:crypto';
 import { nuid } from 'nats';
@@ -119,7 +119,7 @@ export class JetStreamObjectStore implements ObjectStore {
   }
 
   /**
-   * O4: removes pieces that no description named at the last look either: let looks be further apart than an object
+   * JO4: removes pieces that no description named at the last look either: let looks be further apart than an object
    * takes to be written. @returns how many objects' pieces went. @throws JOURNAL_UNAVAILABLE
    */
   async sweepLoose(): Promise<number> {

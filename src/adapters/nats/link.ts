@@ -3,9 +3,9 @@
  * whether anything can have been sent, and a lost connection fails what waits on it at once instead
  * of at its timeout.
  *
- *  L1 `not-sent` and `no-responders` mean that nobody received the request and nobody will
- *  L2 every other failure promises nothing
- *  L3 a request is sent once
+ *  LK1 `not-sent` and `no-responders` mean that nobody received the request and nobody will
+ *  LK2 every other failure promises nothing
+ *  LK3 a request is sent once
  */
 import {
   createInbox,

@@ -7,7 +7,7 @@ import type { Msg } from 'nats';
 import { describeError, MillraceError, unreachable } from '../../kernel/index.js';
 import type { Bus, Log, Subscription, Topic } from '../../ports/index.js';
 import { BulkExchange, PIECE_BYTES } from './bulk-exchange.js';
-import { decodeFrame, encodeFailure, encodeOffer, encodePayload, type Frame } from './bus-frames.js';
+import { type BusFrame, decodeFrame, encodeFailure, encodeOffer, encodePayload } from './bus-frames.js';
 import type { NatsConnections } from './connection.js';
 import { LinkFailure, type NatsLink } from './link.js';
 import type { Names } from './subjects.js';
@@ -149,7 +149,7 @@ export class NatsBus implements Bus {
     }
   }
 
-  #payloadOf(frame: Frame): Promise<Uint8Array> {
+  #payloadOf(frame: BusFrame): Promise<Uint8Array> {
     switch (frame.kind) {
       case 'payload':
         return Promise.resolve(frame.payload);
@@ -168,7 +168,7 @@ export class NatsBus implements Bus {
     return { frame: encodeOffer(offer), release };
   }
 
-  #decode(topic: Topic, message: Msg): Frame | undefined {
+  #decode(topic: Topic, message: Msg): BusFrame | undefined {
     try {
       return decodeFrame(message.data);
     } catch (error) {

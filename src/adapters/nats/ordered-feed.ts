@@ -2,13 +2,13 @@
  * Messages of a stream in order, from a position on, for as long as it is wanted: an ephemeral
  * consumer without acknowledgements, made again after a gap, a silence or a reconnect.
  *
- *  F1 positions only grow; none is delivered twice
- *  F2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
- *     and a missing number starts a new consumer behind the last one delivered
- *  F3 a heartbeat is passed on only when everything that the server had sent before it has arrived. A message that
- *     nothing waits behind is one too, and so is the making of a consumer that has nothing to send
- *  F4 a feed that is pulled gets no more at a time than it asks for: what a server pushes arrives in bursts
- *     of megabytes, and the client parses a burst in one go
+ *  OF1 positions only grow; none is delivered twice
+ *  OF2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
+ *      and a missing number starts a new consumer behind the last one delivered
+ *  OF3 a heartbeat is passed on only when everything that the server had sent before it has arrived. A message that
+ *      nothing waits behind is one too, and so is the making of a consumer that has nothing to send
+ *  OF4 a feed that is pulled gets no more at a time than it asks for: what a server pushes arrives in bursts
+ *      of megabytes, and the client parses a burst in one go
  */
 import type { Msg, MsgHdrs, Subscription as NatsSubscription } from 'nats';
 import { nuid } from 'nats';
@@ -24,7 +24,7 @@ export interface FeedOptions {
   readonly filterSubject?: string;
   /** The server sends one after this much silence, twice this at the latest; 100 ms at least. Not when pulled. */
   readonly heartbeatMs: number;
-  /** Asked for in rounds of at most so much, for what is read from beginning to end (F4). Default: pushed. */
+  /** Asked for in rounds of at most so much, for what is read from beginning to end (OF4). Default: pushed. */
   readonly round?: { readonly messages: number; readonly bytes: number };
 }
 

@@ -2,9 +2,9 @@
  * One conditional publish into a stream, tried once, and what its answer means. The table of codes
  * stands here; what it does not know is `unknown`, because a wrong "not stored" loses a write.
  *
- *  P1 `conflict`, `busy` and `rejected` mean that this try stored nothing and never will
- *  P2 no de-duplication id and no expectation of a message id is ever sent: the latter can stop a
- *     stream for good on 2.14 and later
+ *  PO1 `conflict`, `busy` and `rejected` mean that this try stored nothing and never will
+ *  PO2 no de-duplication id and no expectation of a message id is ever sent: the latter can stop a
+ *      stream for good on 2.14 and later
  */
 import { headers as newHeaders } from 'nats';
 import { assert, MillraceError } from '../../kernel/index.js';

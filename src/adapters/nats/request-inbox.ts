@@ -3,8 +3,8 @@
  * the same, with an error object and several promises for every request; an append in the hot path cannot
  * afford them (docs/adr/0011-requests-of-our-own.md).
  *
- *  I1 a request is sent once; an answer that nobody waits for any more is dropped
- *  I2 the subscription survives reconnects, what waits does not: the link fails it
+ *  RI1 a request is sent once; an answer that nobody waits for any more is dropped
+ *  RI2 the subscription survives reconnects, what waits does not: the link fails it
  */
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Payload } from 'nats';
 

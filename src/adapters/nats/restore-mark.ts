@@ -2,8 +2,8 @@
  * What says that an installation was restored, and whether the restore came to its end: `<data dir>/restore.json` of
  * an embedded server, and the key `restore` of the bucket `layout` on a running NATS.
  *
- *  RM1 the mark is there, as `running`, before anything is restored; `complete` replaces it when all is there
- *  RM2 while it says `running`, nothing is served, and no command but another restore's refusal is carried out
+ *  RMA1 the mark is there, as `running`, before anything is restored; `complete` replaces it when all is there
+ *  RMA2 while it says `running`, nothing is served, and no command but another restore's refusal is carried out
  */
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -75,7 +75,7 @@ export function markRecord(connections: NatsConnections, prefix: string): MarkKe
   };
 }
 
-/** RM2. @param where what an operator has to empty. @throws BAD_CONFIG, one clear line */
+/** RMA2. @param where what an operator has to empty. @throws BAD_CONFIG, one clear line */
 export async function refuseUnfinishedRestore(keeper: MarkKeeper, where: string): Promise<void> {
   const mark = await keeper.read();
   if (mark === undefined || mark.state === 'complete') return;

@@ -1,7 +1,7 @@
 /** How many bytes of messages each stream of an installation holds, as its server counts them, in one question or few. */
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi, type StreamDescription } from './jetstream-api.js';
-import { declareBucket, declareStreams, type ShardCounts } from './streams.js';
+import { type DeclaredCounts, declareBucket, declareStreams } from './streams.js';
 import type { Names } from './subjects.js';
 
 interface Page {
@@ -13,7 +13,7 @@ interface Page {
 export async function streamSizes(
   connections: NatsConnections,
   names: Names,
-  counts: ShardCounts,
+  counts: DeclaredCounts,
 ): Promise<ReadonlyMap<string, number>> {
   const api = new JetStreamApi(connections.control);
   const declared = [...declareStreams(names, counts), declareBucket(names, 'layout', counts.replicas)];

@@ -2,12 +2,13 @@
  * The streams of an installation, declared as data. `cluster init` creates exactly these, once;
  * every start compares what is there with them.
  *
- *  D1 nothing leaves a journal by age, by count or by rollup: only a purge of its front removes messages
- *  D2 a full stream refuses what is new and never drops what is old
- *  D3 no `max_bytes`: it would reserve the disk; a watermark of ours refuses earlier
+ *  NS1 nothing leaves a journal by age, by count or by rollup: only a purge of its front removes messages
+ *  NS2 a full stream refuses what is new and never drops what is old
+ *  NS3 no `max_bytes`: it would reserve the disk; a watermark of ours refuses earlier
  */
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { ShardName } from '../../kernel/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../../messages/index.js';
 import type { BucketName, Names } from './subjects.js';
 
 export interface StreamDeclaration {
@@ -18,7 +19,7 @@ export interface StreamDeclaration {
 
 export type DeclaredConfig = Partial<StreamConfig> & { readonly name: string; readonly subjects: string[] };
 
-export interface ShardCounts {
+export interface DeclaredCounts {
   readonly kvShards: number;
   readonly queueShards: number;
   readonly replicas: number;
@@ -30,11 +31,8 @@ export interface ShardCounts {
  */
 const DUPLICATE_WINDOW_NS = 120_000_000_000;
 
-export const CONTROL_SHARD = 'CONTROL' as ShardName;
-export const METER_SHARD = 'METER' as ShardName;
-
 /** The shards of each plane, in order. */
-export function shardNames({ kvShards, queueShards }: Pick<ShardCounts, 'kvShards' | 'queueShards'>): {
+export function shardNames({ kvShards, queueShards }: Pick<DeclaredCounts, 'kvShards' | 'queueShards'>): {
   kv: ShardName[];
   queue: ShardName[];
   intake: ShardName[];
@@ -49,7 +47,7 @@ export function shardNames({ kvShards, queueShards }: Pick<ShardCounts, 'kvShard
 }
 
 /** Everything but the layout's own bucket, which has to be there before the rest. */
-export function declareStreams(names: Names, counts: ShardCounts): StreamDeclaration[] {
+export function declareStreams(names: Names, counts: DeclaredCounts): StreamDeclaration[] {
   const { kv, queue, intake } = shardNames(counts);
   const journals = [...kv, ...queue, ...intake, CONTROL_SHARD, METER_SHARD];
   return [

@@ -1,10 +1,10 @@
 /**
  * Every name this system has on a NATS server, built and parsed here and nowhere else.
  *
- *  S1 nothing a tenant wrote is part of a name: names are made of shards, sessions and words of ours
- *  S2 two installations with different prefixes share no stream and no subject
- *  S3 no two names of one installation overlap; a bucket `x` is the stream `KV_x`, so buckets have
- *     words for names and journals have numbers (`KV_0`)
+ *  SU1 nothing a tenant wrote is part of a name: names are made of shards, sessions and words of ours
+ *  SU2 two installations with different prefixes share no stream and no subject
+ *  SU3 no two names of one installation overlap; a bucket `x` is the stream `KV_x`, so buckets have
+ *      words for names and journals have numbers (`KV_0`)
  */
 import { MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Topic } from '../../ports/index.js';

@@ -2,8 +2,8 @@
  * Watches the free space of the file system that holds the data directory. The nats-server stops taking
  * anything when its disk is full, deletes included; so what grows is refused while a reserve is still free.
  *
- *  D1 full begins below the reserve and ends a tenth above it: no flapping at the edge
- *  D2 a question that fails changes nothing and is logged once
+ *  DWA1 full begins below the reserve and ends a tenth above it: no flapping at the edge
+ *  DWA2 a question that fails changes nothing and is logged once
  */
 import { statfs } from 'node:fs/promises';
 import { describeError } from '../../kernel/index.js';

@@ -2,8 +2,8 @@
  * Small files that must be whole or not there, and private where they hold secrets.
  *
  * Invariants
- *  F1 a reader sees the old content or the new, never a part, also after power loss
- *  F2 the new content never has a wider mode than asked for, not even for a moment
+ *  FL1 a reader sees the old content or the new, never a part, also after power loss
+ *  FL2 the new content never has a wider mode than asked for, not even for a moment
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';

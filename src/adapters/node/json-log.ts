@@ -2,10 +2,10 @@
  * The log: one JSON line a fact, on a stream that nobody parses for anything else.
  *
  * Invariants
- *  J1 a line is `time`, `level`, `event`, then the fields; fields cannot replace the first three
- *  J2 every field goes through log-masking; JSON escapes what would break the line
- *  J3 logging never throws and never waits: lines that a stalled reader leaves no room for are
- *     dropped, and the next line that gets through says how many
+ *  JLO1 a line is `time`, `level`, `event`, then the fields; fields cannot replace the first three
+ *  JLO2 every field goes through log-masking; JSON escapes what would break the line
+ *  JLO3 logging never throws and never waits: lines that a stalled reader leaves no room for are
+ *       dropped, and the next line that gets through says how many
  */
 import type { LogLevel } from '../../config/index.js';
 import type { Clock, Log, LogFields } from '../../ports/index.js';

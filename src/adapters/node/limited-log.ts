@@ -3,9 +3,9 @@
  * were left out. Faces and probes are given this one, whatever they log, so that no line has to be thought of.
  *
  * Invariants
- *  L1 of one event no two lines are written within a minute
- *  L2 what is left out is counted, and told with the fields of the last of it when the minute is over
- *  L3 what is kept is a number and one set of fields for each event: events are names in the source, never a client's
+ *  LL1 of one event no two lines are written within a minute
+ *  LL2 what is left out is counted, and told with the fields of the last of it when the minute is over
+ *  LL3 what is kept is a number and one set of fields for each event: events are names in the source, never a client's
  */
 import type { Log, LogFields, Timers } from '../../ports/index.js';
 

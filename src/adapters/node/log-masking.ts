@@ -3,11 +3,11 @@
  * costs a little information instead of a secret.
  *
  * Invariants
- *  S1 text and structures under a name that speaks of a secret, a body or a query are masked; numbers
- *     and booleans are not, since `tokens: 3` is a fact
- *  S2 in any text, userinfo and query of an URL, values of `…token=` and the credentials of an
- *     authorization header are masked; a field that is named for a path or URL loses its query
- *  S3 what is rendered is bounded in depth, items and characters; bytes are shown as their count
+ *  LM1 text and structures under a name that speaks of a secret, a body or a query are masked; numbers
+ *      and booleans are not, since `tokens: 3` is a fact
+ *  LM2 in any text, userinfo and query of an URL, values of `…token=` and the credentials of an
+ *      authorization header are masked; a field that is named for a path or URL loses its query
+ *  LM3 what is rendered is bounded in depth, items and characters; bytes are shown as their count
  */
 import { describeError, MillraceError } from '../../kernel/index.js';
 

@@ -8,7 +8,7 @@ import {
   COUNTERS,
   type Counter,
   type CounterName,
-  GAUGES,
+  GAUGE_HELP,
   type GaugeName,
   HISTOGRAMS,
   type Histogram,
@@ -78,7 +78,7 @@ export class PromMetrics implements Metrics {
   constructor({ withProcess }: PromMetricsOptions) {
     if (withProcess) prom.collectDefaultMetrics({ register: this.registry });
     for (const name of namesOf(COUNTERS)) this.#declareCounter(name);
-    for (const name of namesOf(GAUGES)) this.#declareGauge(name);
+    for (const name of namesOf(GAUGE_HELP)) this.#declareGauge(name);
     for (const name of namesOf(HISTOGRAMS)) this.#declareHistogram(name);
   }
 
@@ -126,7 +126,7 @@ export class PromMetrics implements Metrics {
   #declareGauge(name: GaugeName): void {
     const readers = new Map<string, () => number | undefined>();
     this.#gauges.set(name, readers);
-    const { help, label } = GAUGES[name] as Described;
+    const { help, label } = GAUGE_HELP[name] as Described;
     this.#register('gauge', name, help, () =>
       [...readers].flatMap(([key, read]) => {
         const value = valueNow(read);
@@ -171,7 +171,7 @@ function labelled(label: string | undefined, value: string): Record<string, stri
   return label ? { [label]: value } : {};
 }
 
-/** M3: a label beyond the bound counts as `other`. */
+/** ME3: a label beyond the bound counts as `other`. */
 function boundedLabel(known: ReadonlyMap<string, unknown>, label: string): string {
   return known.has(label) || known.size < MAX_SERIES ? label : 'other';
 }

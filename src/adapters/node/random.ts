@@ -1,7 +1,7 @@
 /**
  * Randomness fit for tokens and ids, behind the port.
  *
- *  R1 no byte is given out twice, and a byte that was given out is not kept
+ *  RN1 no byte is given out twice, and a byte that was given out is not kept
  */
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../../ports/index.js';

@@ -4,9 +4,9 @@
  *
  * A sealed text is `s1.<key id>.<nonce, ciphertext and tag in base64url>`.
  *
- *  K1 the key file is made once, whole and private, also when two processes start at once
- *  K2 a text sealed with another key is named as such, not taken for damage
- *  K3 what was changed by as much as a bit does not open
+ *  SEA1 the key file is made once, whole and private, also when two processes start at once
+ *  SEA2 a text sealed with another key is named as such, not taken for damage
+ *  SEA3 what was changed by as much as a bit does not open
  */
 import { createCipheriv, createDecipheriv, createHash, randomUUID } from 'node:crypto';
 import { link, rm } from 'node:fs/promises';
@@ -45,7 +45,7 @@ export async function keyIdOf(path: string, random: Random): Promise<string> {
   return sealing.seal('').split('.')[1] as string;
 }
 
-/** K1: a draft is linked into place, which fails when somebody was faster; theirs counts then. */
+/** SEA1: a draft is linked into place, which fails when somebody was faster; theirs counts then. */
 async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
   await ensureDirectory(dirname(path));
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);

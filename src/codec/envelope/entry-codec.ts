@@ -87,7 +87,7 @@ export function encodeCommit(message: Extract<JournalMessage, { kind: 'commit' }
 
 /** @throws JOURNAL_DAMAGED for anything that is not a message of a version known here */
 export function decodeMessage(bytes: Uint8Array): JournalMessage {
-  const fields = new Fields(bytes);
+  const fields = new FieldReader(bytes);
   const version = fields.number(0);
   if (version !== ENTRY_VERSION) throw fields.damage(`version ${version} is not known`);
   const kind = fields.number(1);
@@ -112,7 +112,7 @@ export function decodeMessage(bytes: Uint8Array): JournalMessage {
   return { kind: 'entry', entry: { ...header, body: decodeBody(kind, fields.list(8)) } };
 }
 
-function decodeBody(kind: number, fields: Fields): EntryBody {
+function decodeBody(kind: number, fields: FieldReader): EntryBody {
   switch (kind) {
     case KIND.claim:
       return { kind: 'claim', clusterId: fields.text(0) };
@@ -129,7 +129,7 @@ function decodeBody(kind: number, fields: Fields): EntryBody {
   }
 }
 
-function decodeSection(fields: Fields): Section {
+function decodeSection(fields: FieldReader): Section {
   return {
     partition: fields.text(0) as PartitionName,
     index: fields.number(1),
@@ -139,7 +139,7 @@ function decodeSection(fields: Fields): Section {
 }
 
 /** A decoded array whose elements are checked as they are taken. */
-class Fields {
+class FieldReader {
   readonly #values: readonly unknown[];
 
   constructor(source: Uint8Array | readonly unknown[]) {
@@ -165,13 +165,13 @@ class Fields {
     return value;
   }
 
-  list(index: number): Fields {
+  list(index: number): FieldReader {
     const value = this.#values[index];
     if (!Array.isArray(value)) throw this.damage(`field ${index} is not a list`);
-    return new Fields(value);
+    return new FieldReader(value);
   }
 
-  all<T>(take: (fields: Fields, index: number) => T): T[] {
+  all<T>(take: (fields: FieldReader, index: number) => T): T[] {
     return this.#values.map((_, index) => take(this, index));
   }
 

@@ -2,10 +2,10 @@
  * Replies as the JSON that clients read: `{"result":…}` or `{"error":"…"}`.
  *
  * Invariants
- *  J1 a result is null, a number, a string or an array, at every depth; never an object or a boolean
- *  J2 integers are written with all their digits, and never with an exponent
- *  J3 in base64 every string of a result is encoded, except a status `OK` that is the whole result: readers
- *     decode whatever stands inside an array. Error texts are never encoded
+ *  RJ1 a result is null, a number, a string or an array, at every depth; never an object or a boolean
+ *  RJ2 integers are written with all their digits, and never with an exponent
+ *  RJ3 in base64 every string of a result is encoded, except a status `OK` that is the whole result: readers
+ *      decode whatever stands inside an array. Error texts are never encoded
  *
  * Written by hand: JSON.stringify would want a copy of the reply first, and cannot write a bigint.
  */

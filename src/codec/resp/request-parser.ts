@@ -3,11 +3,11 @@
  * is whole; nothing is parsed before it is asked for, so whoever reads decides how much is in memory.
  *
  * Invariants
- *  R1 the same bytes give the same commands and errors, however they are cut into pieces
- *  R2 of a command beyond `maxCommandBytes` the words are skipped as they arrive, never kept
- *  R3 errors and their texts are Redis's; after one nothing more is read
- *  R4 words are copied out of the buffer: cut out of a larger string they would keep that alive
- *  R5 what waits for more bytes keeps little that has been read already
+ *  RPA1 the same bytes give the same commands and errors, however they are cut into pieces
+ *  RPA2 of a command beyond `maxCommandBytes` the words are skipped as they arrive, never kept
+ *  RPA3 errors and their texts are Redis's; after one nothing more is read
+ *  RPA4 words are copied out of the buffer: cut out of a larger string they would keep that alive
+ *  RPA5 what waits for more bytes keeps little that has been read already
  */
 import type { ByteString } from '../../kernel/index.js';
 import { splitInlineWords } from './inline-words.js';
@@ -137,7 +137,7 @@ export class RequestParser {
     }
   }
 
-  /** (R5) */
+  /** (RPA5) */
   #wait(): undefined {
     const restBytes = this.#bytes.length - this.#at;
     if (restBytes === 0) this.#bytes = EMPTY;

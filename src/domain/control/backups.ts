@@ -4,7 +4,7 @@ import { BACKUP_TIMEOUT_MS } from './limits.js';
 import type { Backup } from './management.js';
 import { Owned } from './owned.js';
 
-export class Backups {
+export class BackupRecords {
   readonly byId = new Map<BackupId, Backup>();
   readonly #byDatabase = new Owned<DatabaseId, BackupId>();
 

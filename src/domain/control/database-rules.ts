@@ -11,7 +11,7 @@ import {
   MAX_CONNECTIONS,
   MAX_COUNTED_BYTES,
   MAX_FREE_DATABASES,
-  MAX_NAME_CHARACTERS,
+  MAX_GIVEN_NAME_CHARACTERS,
   MAX_READ_REGIONS,
   MAX_REQUESTS_PER_DAY,
   MIN_COMMAND_BYTES,
@@ -70,7 +70,7 @@ function wrongIn(settings: DatabaseSettings): string | undefined {
   if (readRegions.includes(primaryRegion)) return 'read_regions must not contain the primary region';
   if (new Set(readRegions).size !== readRegions.length) return 'read_regions names a region twice';
   const texts = [region, platform, primaryRegion, ...readRegions];
-  if (texts.some((text) => text.length > MAX_NAME_CHARACTERS)) return 'the name of a region is too long';
+  if (texts.some((text) => text.length > MAX_GIVEN_NAME_CHARACTERS)) return 'the name of a region is too long';
   if (plan === 'free' && readRegions.length > 1) return 'the free plan has at most one read region';
   if (plan === 'free' && allowedIps.length > 0) return 'the free plan has no allowed_ips';
   if (allowedIps.length > MAX_ALLOWED_IPS) return `allowed_ips has at most ${MAX_ALLOWED_IPS} addresses`;

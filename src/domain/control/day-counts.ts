@@ -3,18 +3,18 @@ import { type DatabaseId, obtain, type SessionId } from '../../kernel/index.js';
 import { firstDayOfMonth } from '../statistics/index.js';
 import { QuotaDay } from './quota.js';
 import { searchSubjectsOf } from './quota-subjects.js';
-import { type MeterMark, NO_USAGE, type Usage, type UtcDay, utcDayOf } from './records.js';
+import { type DayUsage, type MeterMark, NO_USAGE, type UtcDay, utcDayOf } from './records.js';
 
 export class DayCounts {
   readonly quotas = new Map<DatabaseId, Map<UtcDay, QuotaDay>>();
-  readonly usage = new Map<DatabaseId, Map<UtcDay, Usage>>();
+  readonly usage = new Map<DatabaseId, Map<UtcDay, DayUsage>>();
   /** In the meter's log: everything up to it is counted. */
   meterPosition = 0;
   readonly meterMarks = new Map<SessionId, MeterMark>();
   /** The latest day that anything was counted on; what is too old is judged by it. */
   latestDay: UtcDay = 0;
 
-  usageOf(database: DatabaseId, day: UtcDay): Usage {
+  usageOf(database: DatabaseId, day: UtcDay): DayUsage {
     return this.usage.get(database)?.get(day) ?? NO_USAGE;
   }
 
@@ -28,7 +28,7 @@ export class DayCounts {
     return this.#sumOfMonth(subject, nowMs, ({ commands }) => commands);
   }
 
-  #sumOfMonth(subject: DatabaseId, nowMs: number, countOf: (usage: Usage) => number): number {
+  #sumOfMonth(subject: DatabaseId, nowMs: number, countOf: (usage: DayUsage) => number): number {
     const first = firstDayOfMonth(utcDayOf(nowMs));
     let sum = 0;
     for (const [day, usage] of this.usage.get(subject) ?? []) if (day >= first) sum += countOf(usage);
@@ -62,7 +62,7 @@ export class DayCounts {
     }
   }
 
-  setUsage(database: DatabaseId, day: UtcDay, usage: Usage): void {
+  setUsage(database: DatabaseId, day: UtcDay, usage: DayUsage): void {
     dayMap(this.usage, database).set(day, usage);
   }
 }

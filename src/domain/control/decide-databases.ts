@@ -5,7 +5,7 @@ import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js
 import { accountCreation, accountOf } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
-import { MAX_DATABASES, MAX_NAME_CHARACTERS, MAX_PARTITIONS } from './limits.js';
+import { MAX_DATABASES, MAX_GIVEN_NAME_CHARACTERS, MAX_PARTITIONS } from './limits.js';
 import { isTypedName, refuseName } from './names.js';
 import { type Database, type DatabaseLimits, type DatabaseSecrets, type NewDatabase, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
@@ -146,7 +146,7 @@ function refuseTypedName(account: AccountId, name: string, state: ControlState):
   if (!isTypedName(name)) {
     return rejected(
       'BAD_NAME',
-      `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters, no blank ends`,
+      `a name has 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters, no control characters, no blank ends`,
     );
   }
   if (state.named(account, name) === undefined) return undefined;

@@ -56,7 +56,7 @@ export function decideAddMember(command: ControlCommandOf<'AddMember'>, state: C
   return teamSet(account, { ...account.team, members: [...members, { email, role }] }, atMs);
 }
 
-/** The keys that the person has for the team are gone with it (C6). */
+/** The keys that the person has for the team are gone with it (CST6). */
 export function decideRemoveMember(
   command: ControlCommandOf<'RemoveMember'>,
   state: ControlState,

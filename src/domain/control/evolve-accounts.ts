@@ -28,7 +28,7 @@ export function accountPlanSet({ account, plan }: ControlEventOf<'AccountPlanSet
 export function teamSet(event: ControlEventOf<'TeamSet'>, state: ControlState): void {
   const account = { ...existing(state, event.account), team: event.team };
   state.putAccount(account);
-  // C6.
+  // CST6.
   state.apiKeys.dropOf(account.id, ({ email }) => roleIn(account, email) !== undefined);
 }
 

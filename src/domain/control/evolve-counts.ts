@@ -13,7 +13,7 @@ export function quotaReserved(event: ControlEventOf<'QuotaReserved'>, state: Con
 
 export function sessionEnded({ session }: ControlEventOf<'SessionEnded'>, state: ControlState): void {
   for (const [subject, days] of state.quotas) {
-    // Q3: the meter does not show what was leased of a search index.
+    // QU3: the meter does not show what was leased of a search index.
     const isMetered = readSubject(subject) === undefined;
     for (const quota of days.values()) quota.end(session, isMetered);
   }
@@ -63,7 +63,7 @@ function addUsage(state: ControlState, row: UsageRow): void {
   reachDay(state, day);
 }
 
-/** C3: a new day drops what is too old. */
+/** CST3: a new day drops what is too old. */
 function reachDay(state: ControlState, day: UtcDay): void {
   if (day <= state.latestDay) return;
   state.latestDay = day;

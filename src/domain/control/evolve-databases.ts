@@ -34,7 +34,7 @@ export function databaseRenamed({ database, name }: ControlEventOf<'DatabaseRena
 
 export function databaseMoved({ database, account }: ControlEventOf<'DatabaseMoved'>, state: ControlState): void {
   state.put({ ...existing(state, database), account });
-  // C7.
+  // CST7.
   for (const backup of state.backups.of(database)) state.backups.put({ ...backup, account });
 }
 

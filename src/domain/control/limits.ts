@@ -7,7 +7,7 @@ export const MAX_DATABASES = 100_000;
 /** Every process keeps a copy of all of them, and an owner a queue for each. */
 export const MAX_ACCOUNTS = 10_000;
 /** A name is shown in one column of a table. */
-export const MAX_NAME_CHARACTERS = 64;
+export const MAX_GIVEN_NAME_CHARACTERS = 64;
 /** Each is an engine of its own; more spread nothing, since a cluster has at most 256 shards. */
 export const MAX_PARTITIONS = 1024;
 

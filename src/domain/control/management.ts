@@ -78,7 +78,6 @@ export const DEFAULT_DATABASE_SETTINGS: DatabaseSettings = {
 export const RESERVED_PLANS = ['msgq_fixed_1m', 'msgq_fixed_10m', 'msgq_fixed_100m'] as const;
 export type ReservedPlan = (typeof RESERVED_PLANS)[number];
 export const QUEUE_REGIONS = ['eu-central-1', 'us-east-1'] as const;
-type QueueRegion = (typeof QUEUE_REGIONS)[number];
 
 /** The commercial side of an account's queue; its limits are `AccountLimits`. */
 export const accountPlanFields = {

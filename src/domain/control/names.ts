@@ -1,6 +1,6 @@
 /** What can be a name, an e-mail, and an address that may connect. */
 import { type Decision, rejected } from './decision.js';
-import { MAX_EMAIL_CHARACTERS, MAX_NAME_CHARACTERS } from './limits.js';
+import { MAX_EMAIL_CHARACTERS, MAX_GIVEN_NAME_CHARACTERS } from './limits.js';
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 /** Numbers without leading zeros: some readers take those for octal. */
@@ -8,14 +8,14 @@ const IPV4_BLOCK = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1
 
 /** As operators type them: a blank end would be invisible. */
 export function isTypedName(name: string): boolean {
-  return name.length >= 1 && name.length <= MAX_NAME_CHARACTERS && name.trim() === name && !/\p{Cc}/u.test(name);
+  return name.length >= 1 && name.length <= MAX_GIVEN_NAME_CHARACTERS && name.trim() === name && !/\p{Cc}/u.test(name);
 }
 
 /** As the management API takes them: any characters but control characters, each counted once. */
 export function refuseName(name: string): Decision | undefined {
-  const count = name.length > 2 * MAX_NAME_CHARACTERS ? Number.POSITIVE_INFINITY : [...name].length;
-  if (count >= 1 && count <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return undefined;
-  return rejected('BAD_NAME', `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters`);
+  const count = name.length > 2 * MAX_GIVEN_NAME_CHARACTERS ? Number.POSITIVE_INFINITY : [...name].length;
+  if (count >= 1 && count <= MAX_GIVEN_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return undefined;
+  return rejected('BAD_NAME', `a name has 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters, no control characters`);
 }
 
 export function isEmail(email: string): boolean {

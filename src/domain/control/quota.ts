@@ -1,10 +1,10 @@
 /**
  * What of one database's daily limit is gone: held by processes, or used.
  *
- *  Q1 a process is charged with the greater of what it holds and what it was metered using, so a slice
- *     counts from the moment it is granted, and use is not forgotten when the slice is given back
- *  Q2 what is free to be granted is never more than the limit less all charges
- *  Q3 where the meter does not show what was leased, a process that is gone has used all that it held
+ *  QU1 a process is charged with the greater of what it holds and what it was metered using, so a slice
+ *      counts from the moment it is granted, and use is not forgotten when the slice is given back
+ *  QU2 what is free to be granted is never more than the limit less all charges
+ *  QU3 where the meter does not show what was leased, a process that is gone has used all that it held
  */
 import type { SessionId } from '../../kernel/index.js';
 
@@ -24,14 +24,14 @@ export class QuotaDay {
     return this.shares.get(session)?.reserved ?? 0;
   }
 
-  /** Q1. */
+  /** QU1. */
   get charged(): number {
     let charged = this.settled;
     for (const { reserved, metered } of this.shares.values()) charged += Math.max(reserved, metered);
     return charged;
   }
 
-  /** Q2. */
+  /** QU2. */
   freeOf(limit: number): number {
     return Math.max(0, limit - this.charged);
   }
@@ -48,7 +48,7 @@ export class QuotaDay {
     else share.metered += commands;
   }
 
-  /** What it held and did not use is free again. @param isMetered false: nothing shows what it used (Q3) */
+  /** What it held and did not use is free again. @param isMetered false: nothing shows what it used (QU3) */
   end(session: SessionId, isMetered = true): void {
     const share = this.shares.get(session);
     if (share === undefined) return;

@@ -120,9 +120,9 @@ export type UtcDay = number;
 /** What was used of a database on one day, by the meter. */
 export const usageFields = { commands: integer, writes: integer, errors: integer, bytesIn: integer, bytesOut: integer };
 export const usage = openRecord(usageFields);
-export type Usage = TypeOf<typeof usage>;
+export type DayUsage = TypeOf<typeof usage>;
 
-export const NO_USAGE: Usage = { commands: 0, writes: 0, errors: 0, bytesIn: 0, bytesOut: 0 };
+export const NO_USAGE: DayUsage = { commands: 0, writes: 0, errors: 0, bytesIn: 0, bytesOut: 0 };
 
 /** One process's use of one database on one day. */
 export const usageRow = openRecord({ database: databaseId, day: integer, session: sessionId, ...usageFields });

@@ -9,7 +9,7 @@ export interface SearchTokenOwner {
   readonly role: TokenRole;
 }
 
-export class SearchIndexes {
+export class SearchIndexRecords {
   /** Deleted ones too: no id is given twice. */
   readonly byId = new Map<DatabaseId, SearchIndex>();
   /** By SHA-256 of the token. */

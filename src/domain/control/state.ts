@@ -1,24 +1,24 @@
 /**
  * The control state: a fold of the control journal. The owner decides on it; every process keeps a copy.
  *
- *  C1 a name finds the oldest database of its account that has it and is not deleted; the command line gives each name
- *     once, the management API as often as it is asked to
- *  C2 a secret opens one database, and is in the indexes exactly as long as it is in the record
- *  C3 what is remembered by day (day-counts.ts) is bounded in days (limits.ts)
- *  C4 a user's token is there exactly as long as the user has the password it was issued for
- *  C5 a token opens one account's queue, and is in the index exactly as long as it is in the account
- *  C6 a person's key for an account is there exactly as long as the person acts for the account
- *  C7 a backup is there no longer than its database, and belongs to whom the database belongs to
+ *  CST1 a name finds the oldest database of its account that has it and is not deleted; the command line gives each
+ *       name once, the management API as often as it is asked to
+ *  CST2 a secret opens one database, and is in the indexes exactly as long as it is in the record
+ *  CST3 what is remembered by day (day-counts.ts) is bounded in days (limits.ts)
+ *  CST4 a user's token is there exactly as long as the user has the password it was issued for
+ *  CST5 a token opens one account's queue, and is in the index exactly as long as it is in the account
+ *  CST6 a person's key for an account is there exactly as long as the person acts for the account
+ *  CST7 a backup is there no longer than its database, and belongs to whom the database belongs to
  */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import { ApiKeys } from './api-keys.js';
 import { AuditLog } from './audit-log.js';
-import { Backups } from './backups.js';
+import { BackupRecords } from './backups.js';
 import { DayCounts } from './day-counts.js';
 import { Owned } from './owned.js';
 import { People } from './people.js';
 import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
-import { SearchIndexes } from './search-indexes.js';
+import { SearchIndexRecords } from './search-indexes.js';
 import { SignedOutSessions } from './signed-out.js';
 
 export interface TokenOwner {
@@ -44,8 +44,8 @@ export class ControlState extends DayCounts {
   /** Teams and queues that are gone, and when: their ids are not given again. */
   readonly deletedAccounts = new Map<AccountId, number>();
   readonly apiKeys = new ApiKeys();
-  readonly search = new SearchIndexes();
-  readonly backups = new Backups();
+  readonly search = new SearchIndexRecords();
+  readonly backups = new BackupRecords();
   readonly signedOut = new SignedOutSessions();
   readonly audit: AuditLog;
   /** Deleted ones too. */
@@ -96,7 +96,7 @@ export class ControlState extends DayCounts {
     return databases.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
-  /** Puts the account in place of what is there (C5). For `evolve` alone. */
+  /** Puts the account in place of what is there (CST5). For `evolve` alone. */
   putAccount(account: Account): void {
     const before = this.accounts.get(account.id);
     if (before !== undefined) this.#unindexAccount(before);
@@ -108,7 +108,7 @@ export class ControlState extends DayCounts {
     if (readOnlyToken !== undefined) this.queueTokens.set(readOnlyToken.sha256, { account: id, role: 'read-only' });
   }
 
-  /** Its keys go with it (C6). For `evolve` alone. */
+  /** Its keys go with it (CST6). For `evolve` alone. */
   deleteAccount(id: AccountId, atMs: number): void {
     const before = this.accounts.get(id);
     if (before !== undefined) this.#unindexAccount(before);
@@ -124,7 +124,7 @@ export class ControlState extends DayCounts {
     this.people.remove(account);
   }
 
-  /** Puts the record in place of what is there (C1, C2). For `evolve` alone. */
+  /** Puts the record in place of what is there (CST1, CST2). For `evolve` alone. */
   put(database: Database): void {
     const before = this.databases.get(database.id);
     if (before !== undefined) this.#unindex(before);
@@ -180,7 +180,7 @@ export class ControlState extends DayCounts {
     this.userTokens.set(token.sha256, token);
   }
 
-  /** C4. */
+  /** CST4. */
   dropVoidTokens(database: DatabaseId, user: string): void {
     for (const [sha256, token] of this.userTokens) {
       if (token.database !== database || token.user !== user) continue;

@@ -12,9 +12,9 @@ import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
 import type { Blocked, ErrorReply, Paused, Reply } from './reply.js';
-import type { Run } from './run.js';
+import type { AtomicRun } from './run.js';
 import type { Settings } from './settings.js';
-import type { Statistics } from './statistics.js';
+import type { ServerCounters } from './statistics.js';
 
 export type CommandFlag =
   | 'write'
@@ -162,11 +162,11 @@ export interface CommandContext {
   readonly keyspace: Keyspace;
   readonly effects: Effects;
   /** What the command is, or is part of, if that can be taken back. */
-  readonly run: Run;
+  readonly run: AtomicRun;
   readonly random: Random;
   /** The instant this command is judged by; 0 in replay, where every effect is absolute. */
   readonly nowMs: number;
-  readonly server: ServerFacts;
+  readonly server: ServerInfo;
   /** Effects are read back: nothing is refused for its size, nobody is told of anything. */
   readonly isReplay: boolean;
   /** Parameters of this database, as CONFIG SET left them. */
@@ -174,7 +174,7 @@ export interface CommandContext {
   /** What may be held of it here, `maxmemory` or less; 0: as much as it likes. */
   readonly bounds: { readonly shownBytes: number };
   /** What has been counted about this database. */
-  readonly statistics: Statistics;
+  readonly statistics: ServerCounters;
   /** Those who listen: subscribers, monitors. */
   readonly audience: Audience;
   /** Libraries of functions; part of the database. */
@@ -239,7 +239,7 @@ export interface ScriptLimits {
 }
 
 /** What INFO and TIME tell that the keyspace does not know. */
-export interface ServerFacts {
+export interface ServerInfo {
   /** Microseconds since the epoch, for TIME. */
   nowMicros(): number;
   /** Processor time of the process, in microseconds; left out: all time is taken for work. */

@@ -2,7 +2,7 @@
  * The values of a keyspace, where long strings may be under edit: one whose bits are changed is kept as a
  * buffer until somebody looks at it as a string.
  *
- *  E1 whoever reads a value by `get`, or goes through them all, meets strings and collections alone
+ *  EDS1 whoever reads a value by `get`, or goes through them all, meets strings and collections alone
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { Value } from './keyspace.js';

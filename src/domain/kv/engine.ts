@@ -12,7 +12,7 @@ import type {
   CommandSpec,
   KvFaceName,
   Permissions,
-  ServerFacts,
+  ServerInfo,
   SlicedHandler,
 } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
@@ -27,10 +27,10 @@ import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
 import { removeExpiredFields } from './perishing.js';
 import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
-import { commandStopped, Run, Stopped, workLimit } from './run.js';
+import { AtomicRun, commandStopped, Stopped, workLimit } from './run.js';
 import { Settings } from './settings.js';
 import { hasManyWords, MANY_WORDS } from './slices.js';
-import { Statistics } from './statistics.js';
+import { ServerCounters } from './statistics.js';
 
 export interface SlicedCommand {
   /** Runs one slice, judged by `nowMs`. The reply when it was the last. */
@@ -59,9 +59,9 @@ export class KvEngine {
   readonly keyspace = new Keyspace(this.effects);
   readonly settings = new Settings(PARAMETER_DEFAULTS);
   readonly libraries = new Libraries();
-  readonly statistics = new Statistics();
+  readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
-  readonly run: Run;
+  readonly run: AtomicRun;
   readonly #notifications: Notifications;
   #isQuiet = false;
   readonly #args = new Args();
@@ -69,13 +69,13 @@ export class KvEngine {
 
   constructor(
     random: Random,
-    server: ServerFacts,
+    server: ServerInfo,
     audience: Audience = NO_AUDIENCE,
     private readonly commands: CommandTable = COMMANDS,
   ) {
     const { keyspace, effects, settings, libraries, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
-    this.run = new Run({ keyspace, effects, settings, libraries, audience }, server);
+    this.run = new AtomicRun({ keyspace, effects, settings, libraries, audience }, server);
     this.#notifications = new Notifications(audience);
     settings.onChange = (name) => {
       if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');

@@ -2,9 +2,9 @@
  * Making room in a database that has reached its bound: keys are chosen among a few at random, as Redis does, and
  * removed with a `DEL` in the journal.
  *
- *  V1 nothing is removed while the database is within its bound
- *  V2 a policy that finds no candidate removes nothing, and growth is refused; unless it is the plan that is reached,
- *     and its owner wants to lose keys rather than writes
+ *  EV1 nothing is removed while the database is within its bound
+ *  EV2 a policy that finds no candidate removes nothing, and growth is refused; unless it is the plan that is reached,
+ *      and its owner wants to lose keys rather than writes
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Keyspace } from './keyspace.js';

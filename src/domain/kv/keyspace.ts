@@ -3,13 +3,13 @@
  * `types/`; handlers reach it only through here, so WRONGTYPE and expiry are decided in one place.
  *
  * Invariants
- *  K1 a key whose instant has passed is invisible, whether it has been removed or not
- *  K2 a read never changes anything; a write that meets an expired key removes it and records `DEL`
- *  K3 in replay `nowMs` is 0: nothing is expired, only journaled deletions remove
- *  K4 no collection is left empty, but a stream, which may be
- *  K5 every change of a key is noted in `changes`, by whatever way it came
- *  K6 a collection of which everything has expired is as one whose key has expired
- *  K7 between `beginUndo` and its end nothing is overwritten before it is kept
+ *  KE1 a key whose instant has passed is invisible, whether it has been removed or not
+ *  KE2 a read never changes anything; a write that meets an expired key removes it and records `DEL`
+ *  KE3 in replay `nowMs` is 0: nothing is expired, only journaled deletions remove
+ *  KE4 no collection is left empty, but a stream, which may be
+ *  KE5 every change of a key is noted in `changes`, by whatever way it came
+ *  KE6 a collection of which everything has expired is as one whose key has expired
+ *  KE7 between `beginUndo` and its end nothing is overwritten before it is kept
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { AccessLog } from './access-log.js';
@@ -74,7 +74,7 @@ export const KEY_OVERHEAD_BYTES = 88;
 export const EMBEDDED_BYTES = 44;
 
 export class Keyspace {
-  /** The instant commands are judged by; set by the executor, 0 in replay (K3). */
+  /** The instant commands are judged by; set by the executor, 0 in replay (KE3). */
   nowMs = 0;
   readonly changes = new KeyChanges();
   /** When keys were last used; undefined while nobody needs to know. */
@@ -138,7 +138,7 @@ export class Keyspace {
     return this.#values.get(key);
   }
 
-  /** What the key holds, for a command that may write (K2). */
+  /** What the key holds, for a command that may write (KE2). */
   fetch(key: ByteString): Value | undefined {
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
@@ -167,7 +167,7 @@ export class Keyspace {
     return asKind(this.peek(key), type);
   }
 
-  /** The collection of that class, for a command that may write (K2). @throws WRONGTYPE */
+  /** The collection of that class, for a command that may write (KE2). @throws WRONGTYPE */
   fetchKind<C extends Collection>(key: ByteString, type: new (...given: never[]) => C): C | undefined {
     return asKind(this.fetch(key), type);
   }
@@ -179,7 +179,7 @@ export class Keyspace {
   }
 
   /**
-   * The string as one to be changed in place, for a command that writes (K2); undefined where it is missing or
+   * The string as one to be changed in place, for a command that writes (KE2); undefined where it is missing or
    * so short that it is as well replaced. Say `edited` afterwards. @throws WRONGTYPE
    */
   fetchBits(key: ByteString): BitString | undefined {
@@ -240,7 +240,7 @@ export class Keyspace {
 
   /**
    * To be called once after a collection that is in the keyspace was changed in place: counts its bytes,
-   * removes it when it is left empty (K4), notes the change (K5). True if it was removed.
+   * removes it when it is left empty (KE4), notes the change (KE5). True if it was removed.
    */
   changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {
     // The collection keeps what it overwrites; of the key only when something in it falls due could change.
@@ -363,7 +363,7 @@ export class Keyspace {
     }
   }
 
-  /** From now on what is overwritten is kept (K7), until `endUndo` or `undo`. */
+  /** From now on what is overwritten is kept (KE7), until `endUndo` or `undo`. */
   beginUndo(): void {
     this.#log.begin();
     this.#undo = this.#log;
@@ -449,7 +449,7 @@ export class Keyspace {
     return this.#perishing.size > 0 && this.#hasPerished(key);
   }
 
-  /** K6 */
+  /** KE6 */
   #hasPerished(key: ByteString): boolean {
     const earliestMs = this.#perishing.get(key);
     if (earliestMs === undefined || earliestMs > this.nowMs) return false;

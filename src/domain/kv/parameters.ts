@@ -13,7 +13,7 @@ type CheckedValue = { readonly value: ByteString } | { readonly problem: string 
 export const DEFAULT_ACL_LOG = 128;
 export const MAX_ACL_LOG = 10_000;
 
-export interface Parameter {
+export interface ServerParameter {
   readonly name: string;
   readonly standard: ByteString;
   /** Undefined: it can be read and not set. */
@@ -89,7 +89,7 @@ const EVICTION_POLICIES = [
   'noeviction',
 ] as const;
 
-const PARAMETERS: readonly Parameter[] = [
+const PARAMETERS: readonly ServerParameter[] = [
   { name: 'notify-keyspace-events', standard: '', check: notifications },
   { name: 'hash-max-listpack-entries', standard: '128', check: entries, alias: 'hash-max-ziplist-entries' },
   { name: 'hash-max-listpack-value', standard: '64', check: bytes, alias: 'hash-max-ziplist-value' },
@@ -141,11 +141,11 @@ const byName = new Map(
 );
 
 /** By its name or its older one, in any case. */
-export function findParameter(name: ByteString): Parameter | undefined {
+export function findParameter(name: ByteString): ServerParameter | undefined {
   return byName.get(name.toLowerCase());
 }
 
 /** Every name there is with its parameter: for patterns, which match older names too. */
-export function allParameterNames(): IterableIterator<[string, Parameter]> {
+export function allParameterNames(): IterableIterator<[string, ServerParameter]> {
   return byName.entries();
 }

@@ -2,12 +2,12 @@
  * What takes effect as one, however many slices it takes: a script, a command in slices, a transaction. Until it ends
  * nothing of it leaves, and all of it can be taken back.
  *
- *  R1 what it pushed and said stays apart while that of others is stored; when it ends it joins what is open then
- *  R2 one that is stopped leaves the keyspace as it was, or in doubt
- *  R3 its time is work: what its process spent in its slices, but for the first
+ *  RU1 what it pushed and said stays apart while that of others is stored; when it ends it joins what is open then
+ *  RU2 one that is stopped leaves the keyspace as it was, or in doubt
+ *  RU3 its time is work: what its process spent in its slices, but for the first
  */
 import type { Audience } from './audience.js';
-import type { ServerFacts } from './command-spec.js';
+import type { ServerInfo } from './command-spec.js';
 import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
@@ -55,7 +55,7 @@ export interface RunParts {
   readonly audience: Audience;
 }
 
-export class Run {
+export class AtomicRun {
   isOpen = false;
   readonly #meter: WorkMeter;
   #spentMicros = 0;
@@ -64,7 +64,7 @@ export class Run {
 
   constructor(
     private readonly parts: RunParts,
-    server: ServerFacts,
+    server: ServerInfo,
   ) {
     this.#meter = new WorkMeter(server);
   }
@@ -82,7 +82,7 @@ export class Run {
     return true;
   }
 
-  /** Lets all of it take effect (R1). */
+  /** Lets all of it take effect (RU1). */
   end(): void {
     this.isOpen = false;
     this.parts.keyspace.endUndo();
@@ -90,7 +90,7 @@ export class Run {
     this.parts.audience.letGo?.();
   }
 
-  /** Takes all of it back. @returns false when memory has changed all the same: then the state is in doubt (R2) */
+  /** Takes all of it back. @returns false when memory has changed all the same: then the state is in doubt (RU2) */
   undo(): boolean {
     const { settings, libraries, keyspace, effects, audience } = this.parts;
     this.isOpen = false;
@@ -120,7 +120,7 @@ export class Run {
     this.#spentMicros += this.#meter.workedMicros();
   }
 
-  /** R3. */
+  /** RU3. */
   get spentMs(): number {
     return this.#spentMicros / 1000;
   }

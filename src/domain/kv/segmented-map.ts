@@ -4,10 +4,10 @@
  * segment splits in two, and nothing larger than a segment is ever touched at once.
  *
  * Invariants
- *  M1 a key's hash never changes, in no process and no version: scan cursors are hashes
- *  M2 every segment holds all keys whose hash begins with its prefix of `depth` bits
- *  M3 `scan` meets every key that is there from its first call to its last, exactly once
- *  M4 a segment's `earliest` is at most the smallest number noted for any of its keys (see `note`)
+ *  SEM1 a key's hash never changes, in no process and no version: scan cursors are hashes
+ *  SEM2 every segment holds all keys whose hash begins with its prefix of `depth` bits
+ *  SEM3 `scan` meets every key that is there from its first call to its last, exactly once
+ *  SEM4 a segment's `earliest` is at most the smallest number noted for any of its keys (see `note`)
  */
 import type { ByteString } from '../../kernel/index.js';
 
@@ -29,7 +29,7 @@ const MAX_TRIES = 200;
 /** A key longer than two such ends is hashed by its ends alone, for hashing takes about 1 ns a byte. */
 const HASHED_EDGE = 512;
 
-export class Segment<V> {
+export class MapSegment<V> {
   readonly entries = new Map<ByteString, V>();
   earliest = Number.POSITIVE_INFINITY;
   /** Entries beyond which it splits. */
@@ -50,7 +50,7 @@ export interface ScanStep<V> {
 }
 
 export class SegmentedMap<V> {
-  #directory: Segment<V>[] = [new Segment<V>(0, 0)];
+  #directory: MapSegment<V>[] = [new MapSegment<V>(0, 0)];
   #depth = 0;
   #size = 0;
 
@@ -97,7 +97,7 @@ export class SegmentedMap<V> {
   }
 
   clear(): void {
-    this.#directory = [new Segment<V>(0, 0)];
+    this.#directory = [new MapSegment<V>(0, 0)];
     this.#depth = 0;
     this.#size = 0;
   }
@@ -108,10 +108,10 @@ export class SegmentedMap<V> {
     if (instant < segment.earliest) segment.earliest = instant;
   }
 
-  *segments(): IterableIterator<Segment<V>> {
+  *segments(): IterableIterator<MapSegment<V>> {
     let at = 0;
     while (at < this.#directory.length) {
-      const segment = this.#directory[at] as Segment<V>;
+      const segment = this.#directory[at] as MapSegment<V>;
       yield segment;
       at += 2 ** (this.#depth - segment.depth);
     }
@@ -142,7 +142,7 @@ export class SegmentedMap<V> {
 
   /**
    * At least `count` entries from the cursor on, fewer at the end; 0 begins. A cursor is the hash to
-   * go on from, so it stays good across changes, restarts and takeovers (M1).
+   * go on from, so it stays good across changes, restarts and takeovers (SEM1).
    */
   scan(cursor: number, count: number): ScanStep<V> {
     const entries: [ByteString, V][] = [];
@@ -162,19 +162,19 @@ export class SegmentedMap<V> {
   }
 
   /** A map that is one segment needs no hash: many maps are small. */
-  #segmentFor(key: ByteString): Segment<V> {
-    return this.#directory[this.#depth === 0 ? 0 : hashKey(key) >>> (32 - this.#depth)] as Segment<V>;
+  #segmentFor(key: ByteString): MapSegment<V> {
+    return this.#directory[this.#depth === 0 ? 0 : hashKey(key) >>> (32 - this.#depth)] as MapSegment<V>;
   }
 
-  #segmentOf(hash: number): Segment<V> {
-    return this.#directory[this.#depth === 0 ? 0 : hash >>> (32 - this.#depth)] as Segment<V>;
+  #segmentOf(hash: number): MapSegment<V> {
+    return this.#directory[this.#depth === 0 ? 0 : hash >>> (32 - this.#depth)] as MapSegment<V>;
   }
 
-  #split(full: Segment<V>): void {
+  #split(full: MapSegment<V>): void {
     const depth = full.depth + 1;
     const bit = 2 ** (32 - depth);
-    const low = new Segment<V>(depth, full.prefix);
-    const high = new Segment<V>(depth, full.prefix + bit);
+    const low = new MapSegment<V>(depth, full.prefix);
+    const high = new MapSegment<V>(depth, full.prefix + bit);
     low.earliest = full.earliest;
     high.earliest = full.earliest;
     for (const [key, value] of full.entries) {
@@ -197,8 +197,8 @@ export class SegmentedMap<V> {
   }
 
   #doubleDirectory(): void {
-    const doubled = new Array<Segment<V>>(this.#directory.length * 2);
-    for (let i = 0; i < doubled.length; i += 1) doubled[i] = this.#directory[i >>> 1] as Segment<V>;
+    const doubled = new Array<MapSegment<V>>(this.#directory.length * 2);
+    for (let i = 0; i < doubled.length; i += 1) doubled[i] = this.#directory[i >>> 1] as MapSegment<V>;
     this.#directory = doubled;
     this.#depth += 1;
   }
@@ -208,7 +208,12 @@ export class SegmentedMap<V> {
  * Moves at least `wanted` entries over, those with the lowest hashes from `from` on, never parting equal
  * ones; the next hash, if any is left.
  */
-function takeLowest<V>(segment: Segment<V>, from: number, wanted: number, into: [ByteString, V][]): number | undefined {
+function takeLowest<V>(
+  segment: MapSegment<V>,
+  from: number,
+  wanted: number,
+  into: [ByteString, V][],
+): number | undefined {
   const hashes = new Uint32Array(segment.entries.size);
   let size = 0;
   for (const key of segment.entries.keys()) {

@@ -19,7 +19,7 @@ export function hasManyWords({ args }: CommandContext): boolean {
 }
 
 /** Counts what is done, and says when it is time for a pause. */
-export class Pace {
+export class SlicePace {
   #done = 0;
 
   constructor(private readonly sliceItems = SLICE_ITEMS) {}
@@ -36,7 +36,7 @@ export class Pace {
 /** A result for each item, in order. */
 export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R): Generator<void, R[]> {
   const results: R[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const item of items) {
     results.push(resultOf(item));
     if (pace.isDue()) yield;
@@ -47,7 +47,7 @@ export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R): Ge
 /** The items that `isWanted` says yes to, in order; it may change what it is asked about. */
 export function* filtered<T>(items: readonly T[], isWanted: (item: T) => boolean): Generator<void, T[]> {
   const wanted: T[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const item of items) {
     if (isWanted(item)) wanted.push(item);
     if (pace.isDue()) yield;
@@ -75,7 +75,7 @@ export function* mergeSorted<T>(items: readonly T[], compare: (a: T, b: T) => nu
 
 function* merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
   const merged: T[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   let j = 0;
   for (const a of left) {
     for (; j < right.length && compare(a, right[j] as T) > 0; j += 1) {

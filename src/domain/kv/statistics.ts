@@ -43,7 +43,7 @@ const MAX_SAMPLES = 160;
 /** Kinds of errors counted apart; beyond it they are somebody's own. */
 const MAX_ERROR_KINDS = 128;
 
-export class Statistics {
+export class ServerCounters {
   commands = 0;
   readonly rate = new Rate();
   errors = 0;

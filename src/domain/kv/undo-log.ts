@@ -2,10 +2,10 @@
  * What a run of commands overwrites, kept while it runs, so that all of it can be taken back at once and in place:
  * of a key what it held before it was first changed, of a collection the opposite of each change.
  *
- *  U1 the state is then as it was: contents, expiries and byte counts; not how collections are kept, nor what was noted
- *     of changes, which may only be noted too often
- *  U2 it costs what was changed, never the size of what it was changed in
- *  U3 one that was given up takes nothing back and holds nothing: the state has to be built again
+ *  UL1 the state is then as it was: contents, expiries and byte counts; not how collections are kept, nor what was
+ *      noted of changes, which may only be noted too often
+ *  UL2 it costs what was changed, never the size of what it was changed in
+ *  UL3 one that was given up takes nothing back and holds nothing: the state has to be built again
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { Collection, Value } from './keyspace.js';
@@ -86,7 +86,7 @@ export class UndoLog {
     this.#charge(steps, bytes);
   }
 
-  /** U3. */
+  /** UL3. */
   giveUp(): void {
     this.#isGivenUp = true;
     this.end();

@@ -4,7 +4,7 @@
  */
 
 /** Both in microseconds, the second of work alone. */
-export interface MeterFacts {
+export interface WorkClock {
   nowMicros(): number;
   /** Left out: all time is taken for work. */
   workedMicros?(): number;
@@ -19,7 +19,7 @@ export class WorkMeter {
   #workedMicros = 0;
   #askedMicros = Number.NEGATIVE_INFINITY;
 
-  constructor(public facts: MeterFacts) {}
+  constructor(public facts: WorkClock) {}
 
   /** @returns the clock's time */
   start(): number {

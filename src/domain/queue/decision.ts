@@ -1,12 +1,12 @@
 /** What a decision may depend on beside the state, and how a refusal looks. */
 import type { Held, QueueBounds } from './accounts/held.js';
 import type { QueueRejection, QueueReply } from './commands.js';
-import type { AccountFacts } from './records.js';
+import type { AccountTerms } from './records.js';
 
 export interface QueueContext {
   /** Never before the last entry's clock. */
   readonly nowMs: number;
-  readonly account: AccountFacts;
+  readonly account: AccountTerms;
   /** How much the account may hold, when it holds so much already. Left out: as much as it likes. */
   readonly boundsFor?: ((held: Held) => QueueBounds) | undefined;
 }

@@ -17,7 +17,7 @@ export const MAX_FLOW_PERIOD_SECONDS = 7 * 24 * 3600;
 /** A tick that is later than this is recorded as skipped. */
 export const MAX_TICK_LATENESS_MS = 10 * MINUTE_MS;
 /** Names of queues, groups and schedules: shown in one column, part of paths. */
-export const MAX_NAME_CHARACTERS = 128;
+export const MAX_QUEUE_NAME_CHARACTERS = 128;
 export const MAX_FLOW_KEY_BYTES = 256;
 export const MAX_LABELS = 32;
 export const MAX_LABEL_BYTES = 128;

@@ -279,7 +279,7 @@ export type AccountLimits = TypeOf<typeof accountLimits>;
 export const accountState = wordOf('active', 'passive');
 export type AccountState = TypeOf<typeof accountState>;
 
-export interface AccountFacts {
+export interface AccountTerms {
   readonly state: AccountState;
   readonly limits: AccountLimits;
   /** Cents for 100,000 messages, by the operator's price list. */

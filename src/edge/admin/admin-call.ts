@@ -7,7 +7,7 @@ import type { AuditedPlace, AuditMoment, ManagementGrant } from '../../ports/ind
 import { askControl, type ControlReplyOf } from '../control-asking.js';
 import { notFound } from '../error-map.js';
 import { PRIVATE_HEADERS, write } from '../http/answer.js';
-import { invalid, Refused } from '../http/refused.js';
+import { invalid, RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
 import type { Permission } from '../team-permissions.js';
 import type { AdminFace } from './admin-face.js';
@@ -66,7 +66,7 @@ export class AdminCall {
   /** The database of the path, which must be the caller's. @throws Refused 404 */
   async database(): Promise<Extract<AuditedPlace, { readonly kind: 'database' }>> {
     const id = databaseIdOfUuid(this.id);
-    if (id === undefined) throw new Refused(notFound('database'));
+    if (id === undefined) throw new RefusedRequest(notFound('database'));
     const { account } = this.grant;
     const { database } = await this.ask({ type: 'GetDatabase', account, database: id }, 'OneDatabase');
     return { kind: 'database', database: database.id, partitions: database.partitions };
@@ -77,7 +77,7 @@ export class AdminCall {
     const id = accountIdOfUuid(this.id);
     const { accounts } = await this.ask({ type: 'ListQueues', account: this.grant.account }, 'Accounts');
     const found = accounts.find((account) => account.id === id);
-    if (found === undefined) throw new Refused(notFound('queue'));
+    if (found === undefined) throw new RefusedRequest(notFound('queue'));
     return { kind: 'queue', account: found.id };
   }
 

@@ -15,7 +15,7 @@ import type {
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
-import { Sessions } from './sessions.js';
+import { SealedSessions } from './sessions.js';
 import { Shares } from './shares.js';
 
 export interface AdminHandlerParts {
@@ -43,7 +43,7 @@ export interface AdminHandlerParts {
 }
 
 export class AdminFace {
-  readonly sessions: Sessions;
+  readonly sessions: SealedSessions;
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly streams = new Shares(ADMIN_STREAMS);
@@ -52,7 +52,7 @@ export class AdminFace {
   constructor(readonly parts: AdminHandlerParts) {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
-    this.sessions = new Sessions(parts);
+    this.sessions = new SealedSessions(parts);
   }
 
   get isDraining(): boolean {

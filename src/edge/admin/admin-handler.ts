@@ -7,11 +7,11 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { adminRefusalOf, MANAGEMENT_REFUSALS } from '../error-map.js';
-import type { Exchange } from '../http/answer.js';
+import type { HttpExchange } from '../http/answer.js';
 import { basicCredentials } from '../http/credentials.js';
 import { discardBody } from '../http/index.js';
 import { type Mounted, mounted } from '../http/mounted.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
 import { mustBeAllowed } from '../team-permissions.js';
@@ -39,7 +39,7 @@ export function createAdminHandler(parts: AdminHandlerParts): Mounted {
   });
 }
 
-async function answer(face: AdminFace, { request, response }: Exchange, path: string, query: URLSearchParams) {
+async function answer(face: AdminFace, { request, response }: HttpExchange, path: string, query: URLSearchParams) {
   const caller = callerOf(face, request, path);
   discardBody(request);
   const { route, path: parts } = TABLE.find(request.method as string, path);
@@ -68,7 +68,7 @@ function callerOf(
   if (grant === undefined) {
     // A browser that is challenged asks its user itself, before the console's page can.
     const isOfConsole = session !== undefined || path === SESSION || path === SESSIONS;
-    throw new Refused(MANAGEMENT_REFUSALS.unauthorized, isOfConsole ? {} : CHALLENGE);
+    throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, isOfConsole ? {} : CHALLENGE);
   }
   return { grant, lookUp };
 }

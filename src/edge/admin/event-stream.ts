@@ -8,7 +8,7 @@
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
 import { adminRefusalOf } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVERY_MS, KEEPALIVE_EVERY_MS } from './admin-limits.js';
 
@@ -130,7 +130,7 @@ export async function openStream(call: AdminCall, work: (stream: EventStream) =>
   } catch (failure) {
     if (!response.headersSent) throw failure;
     if (!isMillraceError(failure)) face.parts.log.error('admin.stream.failed', { error: describeError(failure) });
-    const { text } = failure instanceof Refused ? failure.refusal : adminRefusalOf(failure);
+    const { text } = failure instanceof RefusedRequest ? failure.refusal : adminRefusalOf(failure);
     await stream.send('failed', JSON.stringify({ error: text }));
   } finally {
     giveBack();

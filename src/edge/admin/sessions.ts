@@ -19,15 +19,15 @@ interface Session extends BasicCredentials {
   readonly untilMs: number;
 }
 
-export interface SessionPorts {
+export interface SealedSessionPorts {
   readonly access: ManagementAccess;
   readonly sealing: () => Sealing;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-export class Sessions {
-  constructor(private readonly ports: SessionPorts) {}
+export class SealedSessions {
+  constructor(private readonly ports: SealedSessionPorts) {}
 
   /** @returns the session's text; the credentials are those of a grant that was just looked up */
   begin({ email, key }: BasicCredentials): { readonly text: string; readonly untilMs: number } {

@@ -1,7 +1,7 @@
 /** What accounts have of something that a process has so many of: one that takes all of it leaves nothing to the others. */
 import type { AccountId } from '../../kernel/index.js';
 import { SHARED_REFUSALS } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 
 export interface ShareLimits {
   readonly ofAll: number;
@@ -17,7 +17,7 @@ export class Shares {
   /** @returns what gives it back, once. @throws Refused 503 */
   take(account: AccountId, ofAccount = this.limits.ofAccount): () => void {
     const own = this.#byAccount.get(account) ?? 0;
-    if (this.#all >= this.limits.ofAll || own >= ofAccount) throw new Refused(SHARED_REFUSALS.overloaded);
+    if (this.#all >= this.limits.ofAll || own >= ofAccount) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
     this.#change(account, 1);
     let isTaken = true;
     return () => {

@@ -21,7 +21,7 @@ export function listOf(type: ClassOf<object>): AnswerShape {
 }
 
 export const OK_ANSWER: AnswerShape = { kind: 'ok' };
-export const OK = 'OK';
+export const OK_TEXT = 'OK';
 export const TEXTS: AnswerShape = { kind: 'texts' };
 
 export function json(of: JsonSchema, description?: string): AnswerShape {

@@ -6,7 +6,7 @@
  *  AW3 what is left of a refused request's body is thrown away; of a long one that is not read the rest is not taken
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Refused } from './refused.js';
+import type { RefusedRequest } from './refused.js';
 import { answerUnread, discardBody } from './request-body.js';
 
 /** Joining costs a copy; beyond this it is more than what is saved. */
@@ -30,7 +30,7 @@ export function endInOnePiece(response: ServerResponse, body: string, encoding: 
 }
 
 /** A request and what is answered to it. */
-export interface Exchange {
+export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -83,8 +83,8 @@ export interface Refusing extends Omit<Answer, 'status' | 'text'> {
 }
 
 export function writeRefusal(
-  { request, response }: Exchange,
-  refused: Pick<Refused, 'refusal' | 'headers'>,
+  { request, response }: HttpExchange,
+  refused: Pick<RefusedRequest, 'refusal' | 'headers'>,
   how: Refusing,
 ): void {
   const { refusal } = refused;
@@ -96,6 +96,6 @@ export function writeRefusal(
 function headersOf({
   refusal: { retryAfterSeconds },
   headers,
-}: Pick<Refused, 'refusal' | 'headers'>): Readonly<Record<string, string>> {
+}: Pick<RefusedRequest, 'refusal' | 'headers'>): Readonly<Record<string, string>> {
   return retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
 }

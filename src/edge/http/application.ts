@@ -5,9 +5,9 @@
 import Koa from 'koa';
 import { describeError } from '../../kernel/index.js';
 import type { Log } from '../../ports/index.js';
-import type { Exchange } from './answer.js';
+import type { HttpExchange } from './answer.js';
 
-export interface Frame<Call extends Exchange> {
+export interface FaceFrame<Call extends HttpExchange> {
   /** The first word of its events in the log: `queue`. */
   readonly name: string;
   readonly log: Log;
@@ -19,7 +19,12 @@ export interface Frame<Call extends Exchange> {
 /** Answers a call whose body is there. */
 export type Application<Call> = (call: Call) => void;
 
-export function createApplication<Call extends Exchange>({ name, log, run, refuse }: Frame<Call>): Application<Call> {
+export function createApplication<Call extends HttpExchange>({
+  name,
+  log,
+  run,
+  refuse,
+}: FaceFrame<Call>): Application<Call> {
   const calls = new WeakMap<object, Call>();
   const app = new Koa();
   // Errors are answered and logged below; Koa would print them.

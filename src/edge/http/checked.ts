@@ -1,6 +1,6 @@
 /** JSON bodies against the rules that stand beside the fields of a request class. */
 import { type ValidationError, validateSync } from 'class-validator';
-import { invalid, type Refused } from './refused.js';
+import { invalid, type RefusedRequest } from './refused.js';
 
 /** @throws Refused 400 that names the first field that is wrong */
 export function checked<Request extends object>(request: Request): Request {
@@ -15,7 +15,7 @@ export function membersOf(body: unknown, what = 'the body'): Map<string, unknown
   return new Map(Object.entries(body));
 }
 
-function refusedFor({ property, constraints, children }: ValidationError, within: string): Refused {
+function refusedFor({ property, constraints, children }: ValidationError, within: string): RefusedRequest {
   const path = /^\d+$/.test(property) ? `${within}[${property}]` : within === '' ? property : `${within}.${property}`;
   const [text] = Object.values(constraints ?? {});
   if (text !== undefined) return invalid(text.startsWith(property) ? `${path}${text.slice(property.length)}` : text);

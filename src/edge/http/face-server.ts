@@ -2,13 +2,13 @@
  * A face as a server: sockets, their bounds, and an orderly end.
  *
  * Invariants
- *  S1 Node's strict parser only; a request that it refuses is answered once and its connection closed
- *  S2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
- *  S3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
- *  S4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
- *     name none. Refusals of it are in the face's words, and Node's own never go out
- *  S5 a request has no more headers than are read: those behind would be lost, its length among them
- *  S6 a request that nobody could judge right now waits until somebody can
+ *  FSE1 Node's strict parser only; a request that it refuses is answered once and its connection closed
+ *  FSE2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
+ *  FSE3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
+ *  FSE4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
+ *       name none. Refusals of it are in the face's words, and Node's own never go out
+ *  FSE5 a request has no more headers than are read: those behind would be lost, its length among them
+ *  FSE6 a request that nobody could judge right now waits until somebody can
  */
 import http, { type ServerResponse } from 'node:http';
 import https from 'node:https';
@@ -65,7 +65,7 @@ export function createFaceServer(
   const mostHeaderParts = 2 * limits.maxHeadersCount;
   const handle = (request: FaceRequest, response: ServerResponse) => {
     if (request.rawHeaders.length > mostHeaderParts || !hasOneHost(request)) {
-      const isTooLong = request.rawHeaders.length > mostHeaderParts; // S5
+      const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
       refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
       return;
     }
@@ -97,7 +97,7 @@ export function createFaceServer(
   };
 }
 
-/** S6. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
+/** FSE6. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
 async function handleWhenFresh(request: FaceRequest, handle: () => void, freshness: Freshness): Promise<void> {
   request.hold();
   await freshness.untilFresh();
@@ -114,7 +114,7 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.maxHeaderBytes,
     insecureHTTPParser: false,
-    // S4.
+    // FSE4.
     requireHostHeader: false,
     noDelay: true,
   };
@@ -162,7 +162,7 @@ function refuseRaw(socket: Duplex, refusal: Refusal, ...headers: string[]): void
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Who is connected: counts by address (S2), and knows which sockets never said anything. */
+/** Who is connected: counts by address (FSE2), and knows which sockets never said anything. */
 class SocketRegister {
   readonly #sockets = new Set<Socket>();
   readonly #countByAddress = new Map<string, number>();

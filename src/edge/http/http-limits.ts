@@ -38,7 +38,7 @@ export const MAX_DISCARDED_BYTES = 64 * MIB;
 export const MAX_COUNTED_KEYS = 10_000;
 
 /** Nobody writes deeper JSON than two levels here; more is an attack on whoever walks it. */
-export const MAX_JSON_DEPTH = 64;
+export const MAX_BODY_DEPTH = 64;
 /** Values of one message of a batch: its members and headers; with all that may be configured some three hundred. */
 export const MAX_ITEM_VALUES = 1024;
 /** Values of any other body: the endpoints of a group are the most that one may have. */

@@ -2,7 +2,7 @@
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { Clock, Log } from '../../ports/index.js';
 import { isPassing, type Refusal } from '../error-map.js';
-import { Refused } from './refused.js';
+import { RefusedRequest } from './refused.js';
 
 export class Incidents {
   #count = 0;
@@ -21,9 +21,9 @@ export class Incidents {
    * From whatever was thrown while a call was handled to what its client is told, and what the log.
    * @param wording of the face
    */
-  refused(failure: unknown, wording: (failure: unknown) => Refusal): Refused {
-    if (failure instanceof Refused) return failure;
-    return new Refused(this.told(wording(failure), failure), {}, undefined, isPassing(failure));
+  refused(failure: unknown, wording: (failure: unknown) => Refusal): RefusedRequest {
+    if (failure instanceof RefusedRequest) return failure;
+    return new RefusedRequest(this.told(wording(failure), failure), {}, undefined, isPassing(failure));
   }
 
   /** Defects get an id that a client can quote and an operator can search for. @returns what the client is told */

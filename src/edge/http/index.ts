@@ -7,8 +7,8 @@ export {
   answerUnread,
   BODILESS_METHODS,
   type BodyOutcome,
-  BodyReader,
   discardBody,
   FaceRequest,
   isLongBody,
+  RequestBodyReader,
 } from './request-body.js';

@@ -1,5 +1,5 @@
 /** What JSON from outside may be made of, counted before it is parsed; and the one place that parses it. */
-import { MAX_JSON_DEPTH } from './http-limits.js';
+import { MAX_BODY_DEPTH } from './http-limits.js';
 import { invalid } from './refused.js';
 
 export const QUOTE = 0x22;
@@ -12,7 +12,7 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
 /** Scanned in one step: well below a millisecond. */
-export const SLICE_BYTES = 128 * 1024;
+export const JSON_SLICE_BYTES = 128 * 1024;
 
 /** @throws Refused 400 */
 export function parsed(bytes: Buffer): unknown {
@@ -30,7 +30,7 @@ export function more(commas: number, what: string, maxValues: number): number {
 }
 
 /** @returns the depth within. @throws Refused 400 */
-export function deeper(depth: number, maxDepth = MAX_JSON_DEPTH): number {
+export function deeper(depth: number, maxDepth = MAX_BODY_DEPTH): number {
   if (depth === maxDepth) throw invalid(`the body is nested deeper than ${maxDepth} levels`);
   return depth + 1;
 }

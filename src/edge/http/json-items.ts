@@ -10,17 +10,17 @@ import {
   CLOSE_OBJECT,
   COMMA,
   deeper,
+  JSON_SLICE_BYTES,
   more,
   notJson,
   OPEN_ARRAY,
   OPEN_OBJECT,
   parsed,
   QUOTE,
-  SLICE_BYTES,
 } from './json-bounds.js';
 import { endOfText, mustEnd, skipBlanks } from './json-texts.js';
 import { LONG_BYTES, readLarge } from './large-json.js';
-import { invalid, type Refused } from './refused.js';
+import { invalid, type RefusedRequest } from './refused.js';
 
 export interface Item {
   readonly item: unknown;
@@ -36,7 +36,7 @@ export interface ItemBounds {
   readonly maxValues: number;
   /** Left out: that of every body. */
   readonly maxDepth?: number;
-  tooLong(): Refused;
+  tooLong(): RefusedRequest;
 }
 
 /** A whole body. @throws Refused 400 */
@@ -55,7 +55,7 @@ export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | und
   if (body[at] !== OPEN_ARRAY) throw invalid('the body is not a JSON array');
   at = skipBlanks(body, at + 1);
   if (body[at] === CLOSE_ARRAY) return mustEnd(body, at + 1);
-  let breatheAt = at + SLICE_BYTES;
+  let breatheAt = at + JSON_SLICE_BYTES;
   let from = at;
   let depth = 0;
   let commas = 0;
@@ -63,7 +63,7 @@ export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | und
   while (at < body.length) {
     if (at - from > maxBytes) throw bounds.tooLong();
     if (at >= breatheAt) {
-      breatheAt = at + SLICE_BYTES;
+      breatheAt = at + JSON_SLICE_BYTES;
       yield undefined;
     }
     if (isInString) {

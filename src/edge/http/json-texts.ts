@@ -2,7 +2,7 @@
  * Texts inside JSON, as bytes: where they end, and what they say, in slices. What a slice says is JSON.parse's to
  * judge; here it is only seen to that no slice ends within a character, an escape, or a pair of surrogates.
  */
-import { BACKSLASH, notJson, QUOTE, SLICE_BYTES } from './json-bounds.js';
+import { BACKSLASH, JSON_SLICE_BYTES, notJson, QUOTE } from './json-bounds.js';
 
 const LETTER_U = 0x75;
 /** `\uXXXX`. */
@@ -33,7 +33,7 @@ export function* decodedText(
   document: Buffer,
   from: number,
   to: number,
-  sliceBytes = SLICE_BYTES,
+  sliceBytes = JSON_SLICE_BYTES,
 ): Generator<undefined, Buffer[]> {
   const pieces: Buffer[] = [];
   for (let at = from; at < to; ) {

@@ -12,13 +12,13 @@ import {
   COLON,
   COMMA,
   deeper,
+  JSON_SLICE_BYTES,
   more,
   notJson,
   OPEN_ARRAY,
   OPEN_OBJECT,
   parsed,
   QUOTE,
-  SLICE_BYTES,
 } from './json-bounds.js';
 import { cutBefore, decodedText, endOfText } from './json-texts.js';
 
@@ -51,7 +51,7 @@ export interface LargeBounds {
 export function* readLarge(
   document: Buffer,
   name: string | undefined,
-  { what, maxValues, longBytes = LONG_BYTES, sliceBytes = SLICE_BYTES }: LargeBounds,
+  { what, maxValues, longBytes = LONG_BYTES, sliceBytes = JSON_SLICE_BYTES }: LargeBounds,
 ): Generator<undefined, LargeDocument> {
   const rest: Buffer[] = [];
   let keptTo = 0;
@@ -61,10 +61,10 @@ export function* readLarge(
   // The last text of the outermost object, which may be a name; and whether the value asked for comes next.
   let last = { from: 0, to: 0 };
   let isAsked = false;
-  let breatheAt = SLICE_BYTES;
+  let breatheAt = JSON_SLICE_BYTES;
   for (let at = 0; at < document.length; at += 1) {
     if (at >= breatheAt) {
-      breatheAt = at + SLICE_BYTES;
+      breatheAt = at + JSON_SLICE_BYTES;
       yield undefined;
     }
     const byte = document[at];
@@ -83,7 +83,7 @@ export function* readLarge(
       while (document[at] !== QUOTE) {
         if (at >= document.length) throw notJson();
         yield undefined;
-        breatheAt = at + SLICE_BYTES;
+        breatheAt = at + JSON_SLICE_BYTES;
         at = endOfText(document, at, breatheAt);
       }
       if (depth === 1) last = { from, to: at };

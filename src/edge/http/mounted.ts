@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
 import type { Log } from '../../ports/index.js';
 import { isStranger, type Refusal } from '../error-map.js';
-import { type Exchange, PRIVATE_HEADERS, writeRefusal } from './answer.js';
-import { Refused } from './refused.js';
+import { type HttpExchange, PRIVATE_HEADERS, writeRefusal } from './answer.js';
+import { RefusedRequest } from './refused.js';
 import { isLongBody } from './request-body.js';
 
 /** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
@@ -18,7 +18,7 @@ export interface MountedFace {
   readonly log: Log;
   readonly isDraining: () => boolean;
   /** @throws whatever `wording` has words for; Refused */
-  answer(exchange: Exchange, path: string, query: URLSearchParams): Promise<void>;
+  answer(exchange: HttpExchange, path: string, query: URLSearchParams): Promise<void>;
   wording(failure: unknown): Refusal;
 }
 
@@ -35,8 +35,8 @@ export function mounted(face: MountedFace): Mounted {
   };
 }
 
-function refuse(face: MountedFace, exchange: Exchange, failure: unknown): void {
-  const refused = failure instanceof Refused ? failure : new Refused(face.wording(failure));
+function refuse(face: MountedFace, exchange: HttpExchange, failure: unknown): void {
+  const refused = failure instanceof RefusedRequest ? failure : new RefusedRequest(face.wording(failure));
   const { refusal } = refused;
   if (refusal.status === 500) face.log.error(`${face.name}.request.failed`, { error: describeError(failure) });
   if (exchange.response.headersSent) {

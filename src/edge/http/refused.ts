@@ -8,7 +8,7 @@ export interface HeaderWords {
   readonly isNeutral: boolean;
 }
 
-export class Refused extends Error {
+export class RefusedRequest extends Error {
   constructor(
     readonly refusal: Refusal,
     /** Names and values that go with it. */
@@ -24,16 +24,16 @@ export class Refused extends Error {
 }
 
 /** A 400 whose text says what is wrong with which part of the call. */
-export function invalid(text: string): Refused {
-  return new Refused(badRequest(text));
+export function invalid(text: string): RefusedRequest {
+  return new RefusedRequest(badRequest(text));
 }
 
 /** What a client hears whose body was not read to its end. */
 export function bodyRefused(
   { kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>,
   limitBytes: number,
-): Refused {
-  return new Refused(kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes));
+): RefusedRequest {
+  return new RefusedRequest(kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes));
 }
 
 /** What is wrong with headers that stand in a body is told in their own spelling, where they have one. */
@@ -46,7 +46,7 @@ export function inWordsOf<Result>(words: HeaderWords, judged: () => Result): Res
 }
 
 export function worded(problem: unknown, words: HeaderWords | undefined): unknown {
-  if (!(problem instanceof Refused) || problem.words !== undefined) return problem;
+  if (!(problem instanceof RefusedRequest) || problem.words !== undefined) return problem;
   if (words === undefined || !(words.isAlias || words.isNeutral)) return problem;
-  return new Refused(problem.refusal, problem.headers, words);
+  return new RefusedRequest(problem.refusal, problem.headers, words);
 }

@@ -3,7 +3,7 @@
  * describe it in the OpenAPI document alike. Members that no field names are ignored; `null` is as good as left out.
  */
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
-import { invalid, type Refused } from './refused.js';
+import { invalid, type RefusedRequest } from './refused.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a class is told by its instances alone; how it is constructed is nobody's business here
 export type ClassOf<Fields extends object> = abstract new (...parameters: any[]) => Fields;
@@ -37,7 +37,7 @@ export function requestOf<Fields extends object>(type: ClassOf<Fields>, given: u
   return request;
 }
 
-function refusedFor({ property, value, constraints }: ValidationError): Refused {
+function refusedFor({ property, value, constraints }: ValidationError): RefusedRequest {
   if (value === undefined) return invalid(`${property}: is required`);
   const [text = 'is not valid'] = Object.values(constraints ?? {});
   return invalid(`${property}: ${text.startsWith(`${property} `) ? text.slice(property.length + 1) : text}`);

@@ -6,7 +6,7 @@
  *  RT2 a path that no route has is told apart from one that no route has with this method, and then the methods are said
  */
 import { SHARED_REFUSALS } from '../error-map.js';
-import { Refused } from './refused.js';
+import { RefusedRequest } from './refused.js';
 import type { Described, Method, PathParts } from './route.js';
 
 export interface TableOptions {
@@ -20,7 +20,7 @@ export interface TableOptions {
   readonly isFirstAlone?: boolean;
 }
 
-export interface Found<R> {
+export interface FoundRoute<R> {
   readonly route: R;
   readonly path: PathParts;
 }
@@ -51,16 +51,16 @@ export class RouteTable<R extends Described> {
   }
 
   /** @throws Refused 404, 405 */
-  find(method: string, path: string): Found<R> {
+  find(method: string, path: string): FoundRoute<R> {
     const { isFirstAlone = false } = this.options;
     let fitting = this.#entries.filter(({ pattern }) => pattern.test(path));
     const [first] = fitting;
-    if (first === undefined) throw new Refused(SHARED_REFUSALS.routeNotFound);
+    if (first === undefined) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
     if (isFirstAlone) fitting = fitting.filter(({ declared }) => declared === first.declared);
     const entry = fitting.find(({ methods }) => methods.includes(method));
     if (entry === undefined) {
       const allowed = new Set(fitting.flatMap(({ methods }) => methods));
-      throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: [...allowed].join(', ') });
+      throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: [...allowed].join(', ') });
     }
     return { route: entry.route, path: partsOf(entry, path) };
   }

@@ -3,7 +3,7 @@
  * query must look like, what it answers, and how the OpenAPI document describes it.
  */
 import type { AnswerShape } from './answer-shape.js';
-import type { JsonSchema, Parameter } from './openapi/parts.js';
+import type { ApiParameter, JsonSchema } from './openapi/parts.js';
 import type { ClassOf } from './request-class.js';
 
 export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
@@ -35,7 +35,7 @@ export interface Described {
   /** What bounds how often it is asked, where that is not its face's bound of a second. */
   readonly boundBy?: string;
   /** Parameters that the class of the query does not have. */
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly ApiParameter[];
   readonly answer: AnswerShape;
 }
 
@@ -64,7 +64,7 @@ export type Declared<Call, Right extends string, Body extends object, Query exte
 > & {
   readonly body?: ClassOf<Body>;
   readonly query?: ClassOf<Query>;
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly ApiParameter[];
   /** Methods and paths by which it is reached beside the usual ones. */
   readonly alsoMethods?: readonly Method[];
   readonly alsoPaths?: readonly string[];

@@ -1,7 +1,7 @@
 /** Looking credentials up where guessing is slowed, for faces that throw what they refuse. */
 import { tooManyFailures } from '../error-map.js';
 import type { SignIns } from '../sign-in-guard.js';
-import { Refused } from './refused.js';
+import { RefusedRequest } from './refused.js';
 
 export interface SigningIn {
   readonly signIns: SignIns;
@@ -22,10 +22,10 @@ export function signedIn<Grant>(
   lookUp: () => Grant | undefined,
 ): Grant | undefined {
   const asked = signIns.isQuiet ? undefined : signIns.waitOf(address(), secret, name);
-  if (asked !== undefined) throw new Refused(tooManyFailures(asked));
+  if (asked !== undefined) throw new RefusedRequest(tooManyFailures(asked));
   const grant = lookUp();
   if (grant !== undefined) return grant;
   const wait = signIns.failed(address(), name);
-  if (wait !== undefined) throw new Refused(tooManyFailures(wait));
+  if (wait !== undefined) throw new RefusedRequest(tooManyFailures(wait));
   return undefined;
 }

@@ -1,10 +1,10 @@
 /**
  * What one event stream has to say, in order.
  *
- *  O1 what is said leaves when it is the stream's turn (broadcast-queue.ts), a write at a time while its client reads;
- *     what waits are references to bytes that all who listen share
- *  O2 what its client has been offered and has not read is counted for its database, and bounded: beyond it, and where
- *     there is no room, the stream is cut off
+ *  ESO1 what is said leaves when it is the stream's turn (broadcast-queue.ts), a write at a time while its client
+ *       reads; what waits are references to bytes that all who listen share
+ *  ESO2 what its client has been offered and has not read is counted for its database, and bounded: beyond it, and
+ *       where there is no room, the stream is cut off
  */
 import type { ServerResponse } from 'node:http';
 import type { Hold } from '../../kernel/index.js';
@@ -55,7 +55,7 @@ export class EventStreamOutput implements BroadcastItem {
     return 0;
   }
 
-  /** (O2) */
+  /** (ESO2) */
   count(): void {
     const { response, hold, nameBytes } = this.parts;
     if (response.writableEnded) return;

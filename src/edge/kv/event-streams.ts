@@ -3,11 +3,11 @@
  * each message.
  *
  * Invariants
- *  S1 a stream's headers leave when its subscription is known: what is published afterwards arrives
- *  S2 a stream lives no longer than its client, and at most a second longer than its permission; nothing that is said
- *     after that has gone is told
- *  S3 a reader that does not keep up is cut off; nobody else waits for it. So is one that leaves unread what its
- *     database has no room for any more
+ *  EVS1 a stream's headers leave when its subscription is known: what is published afterwards arrives
+ *  EVS2 a stream lives no longer than its client, and at most a second longer than its permission; nothing that is said
+ *       after that has gone is told
+ *  EVS3 a reader that does not keep up is cut off; nobody else waits for it. So is one that leaves unread what its
+ *       database has no room for any more
  */
 import type { ServerResponse } from 'node:http';
 import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrongArity } from '../../domain/kv/index.js';
@@ -20,7 +20,7 @@ import { type Said, shareable } from '../said-bytes.js';
 import { bytesOfWords, closureOf } from './admission.js';
 import { authenticate, signIn } from './authentication.js';
 import { EventStreamOutput } from './event-stream-output.js';
-import type { Exchange } from './exchange.js';
+import type { KvExchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import { denialOf, mayRun, noPermission } from './permissions.js';
 import { QUOTA_EXCEEDED } from './quota.js';
@@ -76,7 +76,7 @@ export class EventStreams {
   }
 
   /** Answers a request to one of the stream routes. */
-  open(exchange: Exchange, target: RequestTarget): void {
+  open(exchange: KvExchange, target: RequestTarget): void {
     this.#open(exchange, target).catch((failure: unknown) => {
       exchange.refuseStranger(refusalOf(failure));
     });
@@ -87,7 +87,7 @@ export class EventStreams {
     for (const stream of [...this.#streams]) this.#end(stream);
   }
 
-  async #open(exchange: Exchange, target: RequestTarget): Promise<void> {
+  async #open(exchange: KvExchange, target: RequestTarget): Promise<void> {
     const { face } = this;
     const { headers, method } = exchange.request;
     const grant = signIn(face, exchange.request, target.token);
@@ -147,7 +147,7 @@ export class EventStreams {
     });
   }
 
-  async #subscribe(stream: Stream, exchange: Exchange): Promise<void> {
+  async #subscribe(stream: Stream, exchange: KvExchange): Promise<void> {
     const { grant, target, names } = stream;
     const early: KvEvent[] = [];
     const onEvent = (event: KvEvent) => {

@@ -2,9 +2,9 @@
  * One request and its answer: what has been found out about the request, and the only place that writes.
  *
  * Invariants
- *  E1 an answer is written once, headers and body together, with its length; only what is long leaves in pieces,
- *     each when the client has read what came before
- *  E2 refusals are plain JSON, whatever format was asked for
+ *  EX1 an answer is written once, headers and body together, with its length; only what is long leaves in pieces,
+ *      each when the client has read what came before
+ *  EX2 refusals are plain JSON, whatever format was asked for
  */
 import type { ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
@@ -26,7 +26,7 @@ const KEEPALIVE_PROBE_MS = 30_000;
 const JSON_TYPE = 'application/json';
 const RESP2_TYPE = 'application/octet-stream';
 
-export class Exchange {
+export class KvExchange {
   format: ResponseFormat = 'json';
   #leavesBody = false;
 
@@ -90,7 +90,7 @@ export class Exchange {
     response.socket?.setKeepAlive(true, KEEPALIVE_PROBE_MS);
   }
 
-  /** Everything that is not a command's own answer (E2). */
+  /** Everything that is not a command's own answer (EX2). */
   refuse(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;

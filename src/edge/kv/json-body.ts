@@ -2,9 +2,9 @@
  * A JSON body as commands.
  *
  * Invariants
- *  J1 a number reaches the command as its source text, never through a float
- *  J2 a null spoils its own command; an array or object inside a command, or text that is not JSON, the whole body
- *  J3 no work or memory beyond a small multiple of the body: a nested value is refused where it begins
+ *  JB1 a number reaches the command as its source text, never through a float
+ *  JB2 a null spoils its own command; an array or object inside a command, or text that is not JSON, the whole body
+ *  JB3 no work or memory beyond a small multiple of the body: a nested value is refused where it begins
  *
  * Two readers give the same result. JSON.parse is the fast one, and serves small bodies whose numbers, if
  * there are any, can be written back exactly. Everything else goes through JsonCommandReader.
@@ -15,7 +15,7 @@ import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js
 import { BACKSLASH } from '../http/json-bounds.js';
 import { BODY_ERRORS, type JsonCommand, JsonCommandReader } from './json-command-reader.js';
 
-/** Beyond this JSON.parse could build millions of nested arrays before anybody looks at them (J3). */
+/** Beyond this JSON.parse could build millions of nested arrays before anybody looks at them (JB3). */
 const FAST_BODY_BYTES = 64 * 1024;
 
 /** What may be a number that does not survive `String(Number(…))`; matches inside strings cost time only. */
@@ -40,7 +40,7 @@ export function parseBatchBody(body: Buffer): JsonCommand[] | ErrorReply {
 }
 
 /** Bodies above it are read in slices: 20 ms or more in one go. */
-export const LONG_BODY_BYTES = 1024 * 1024;
+export const LONG_PIPELINE_BYTES = 1024 * 1024;
 
 /** A long body, in slices. */
 export function* parseInSlices(

@@ -5,7 +5,15 @@
 import { isUtf8 } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
-import { BACKSLASH, CLOSE_ARRAY, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, SLICE_BYTES } from '../http/json-bounds.js';
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  COMMA,
+  JSON_SLICE_BYTES,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../http/json-bounds.js';
 
 /** A command's words, or why it cannot run. */
 export type JsonCommand = readonly ByteString[] | ErrorReply;
@@ -27,7 +35,7 @@ export class JsonCommandReader {
   readonly #bytes: Buffer;
   #at = 0;
   /** A slice is read in one step; a single longer string takes as long as it takes. */
-  #sliceEnd = SLICE_BYTES;
+  #sliceEnd = JSON_SLICE_BYTES;
 
   /** @param body invalid UTF-8 in it is read as U+FFFD */
   constructor(body: Buffer) {
@@ -87,7 +95,7 @@ export class JsonCommandReader {
       if (word instanceof ErrorReply) problem = word;
       else words.push(word);
       if (this.#at < this.#sliceEnd) continue;
-      this.#sliceEnd = this.#at + SLICE_BYTES;
+      this.#sliceEnd = this.#at + JSON_SLICE_BYTES;
       yield;
     } while (this.#hasMore());
     return problem ?? words;

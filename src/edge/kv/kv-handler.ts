@@ -11,12 +11,12 @@ import { ErrorReply, requestTooLarge } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
-import { type BodyOutcome, BodyReader, type FaceRequest } from '../http/index.js';
+import { type BodyOutcome, type FaceRequest, RequestBodyReader } from '../http/index.js';
 import { letIn } from './authentication.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
-import { Exchange } from './exchange.js';
-import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
+import { KvExchange } from './exchange.js';
+import { LONG_PIPELINE_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
 import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { RequestRunner } from './request-runner.js';
@@ -27,12 +27,12 @@ const METHODS: ReadonlySet<string | undefined> = new Set(ALLOWED_METHODS.split('
 
 export class KvHandler {
   readonly #runner: RequestRunner;
-  readonly #bodies: BodyReader;
+  readonly #bodies: RequestBodyReader;
   readonly #streams: EventStreams;
 
   constructor(private readonly face: KvFace) {
     this.#runner = new RequestRunner(face);
-    this.#bodies = new BodyReader(face.budget);
+    this.#bodies = new RequestBodyReader(face.budget);
     this.#streams = new EventStreams(face);
   }
 
@@ -43,7 +43,7 @@ export class KvHandler {
 
   handle(request: FaceRequest, response: ServerResponse): void {
     const { face } = this;
-    const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face);
+    const exchange = new KvExchange(request, response, face.spellings.spellingOf(request.headers), face);
     if (!METHODS.has(request.method)) {
       if (face.cors.isPreflight(request)) exchange.answerPreflight();
       else exchange.refuseStranger(REFUSALS.methodNotAllowed, { Allow: ALLOWED_METHODS });
@@ -61,7 +61,7 @@ export class KvHandler {
     }
   }
 
-  #judge(exchange: Exchange, target: RequestTarget): void {
+  #judge(exchange: KvExchange, target: RequestTarget): void {
     const { request, spelling } = exchange;
     const grant = this.#grantOf(exchange, target);
     if (grant === undefined) return;
@@ -78,14 +78,14 @@ export class KvHandler {
   }
 
   /** What lets the request in; undefined once it has been refused. */
-  #grantOf(exchange: Exchange, target: RequestTarget): KvGrant | undefined {
+  #grantOf(exchange: KvExchange, target: RequestTarget): KvGrant | undefined {
     const judged = letIn(this.face, exchange.request, target.token);
     if (!('status' in judged)) return judged;
     exchange.refuseStranger(judged);
     return undefined;
   }
 
-  #receive(exchange: Exchange, grant: KvGrant, target: RequestTarget): void {
+  #receive(exchange: KvExchange, grant: KvGrant, target: RequestTarget): void {
     const { access, limits } = this.face.parts;
     const { maxBodyBytes } = limits;
     const { version } = access;
@@ -107,10 +107,10 @@ export class KvHandler {
   }
 
   /** @param body undefined for methods whose body means nothing */
-  #withBody(exchange: Exchange, grant: KvGrant, target: RequestTarget, body: Buffer | undefined): void {
+  #withBody(exchange: KvExchange, grant: KvGrant, target: RequestTarget, body: Buffer | undefined): void {
     if (target.route === 'command') {
       this.#runner.start({ exchange, grant, target, mode: 'single' }, [wordsOf(target, body)]);
-    } else if (body !== undefined && body.length > LONG_BODY_BYTES) {
+    } else if (body !== undefined && body.length > LONG_PIPELINE_BYTES) {
       this.#parseInSlices(exchange, grant, target, body).catch((failure) => this.#fail(exchange, failure));
     } else if (target.route === 'whole-command') {
       this.#withCommands(exchange, grant, target, body === undefined ? [] : parseCommandBody(body));
@@ -119,7 +119,7 @@ export class KvHandler {
     }
   }
 
-  async #parseInSlices(exchange: Exchange, grant: KvGrant, target: RequestTarget, body: Buffer): Promise<void> {
+  async #parseInSlices(exchange: KvExchange, grant: KvGrant, target: RequestTarget, body: Buffer): Promise<void> {
     const slices = parseInSlices(body, target.route !== 'whole-command');
     for (let step = slices.next(); ; step = slices.next()) {
       if (step.done === true) return this.#withCommands(exchange, grant, target, step.value);
@@ -129,7 +129,7 @@ export class KvHandler {
 
   /** @param parsed one command or many, as the route has it */
   #withCommands(
-    exchange: Exchange,
+    exchange: KvExchange,
     grant: KvGrant,
     target: RequestTarget,
     parsed: JsonCommand | JsonCommand[] | ErrorReply,
@@ -152,7 +152,7 @@ export class KvHandler {
     }
   }
 
-  #fail(exchange: Exchange, failure: unknown): void {
+  #fail(exchange: KvExchange, failure: unknown): void {
     exchange.refuse(this.#told(failure));
   }
 

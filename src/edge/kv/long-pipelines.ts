@@ -3,17 +3,17 @@
  * headers have left with the first one, the sync token of it among them.
  *
  * Invariants
- *  L1 a portion is asked for when the client has read the one before, so that nothing is held that is not counted, and
- *     never once it has gone
- *  L2 nothing runs for who may not come in any more, or may not do what is left
- *  L3 what goes wrong is the answer of each command it concerns; the list has as many answers as there are commands
+ *  LP1 a portion is asked for when the client has read the one before, so that nothing is held that is not counted, and
+ *      never once it has gone
+ *  LP2 nothing runs for who may not come in any more, or may not do what is left
+ *  LP3 what goes wrong is the answer of each command it concerns; the list has as many answers as there are commands
  */
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
-import type { AnswerRoom } from './answer-room.js';
+import type { AnswerHold } from './answer-hold.js';
 import type { CommandBatch } from './command-batch.js';
-import type { Exchange } from './exchange.js';
+import type { KvExchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import type { RequestDetails } from './partition-routing.js';
 import type { Portions } from './portions.js';
@@ -23,10 +23,10 @@ const LOOK_AGAIN_MS = 10;
 
 /** One of them, on its way. */
 export interface LongPipeline {
-  readonly exchange: Exchange;
+  readonly exchange: KvExchange;
   readonly batch: CommandBatch;
   readonly portions: Portions;
-  readonly room: AnswerRoom;
+  readonly room: AnswerHold;
   /** One portion has so many, where there is room for it. */
   readonly portionBytes: number;
   /** What lets its client in by now, or why nothing does. @throws CONTROL_STALE as Access does */
@@ -106,7 +106,7 @@ export class LongPipelines {
   }
 }
 
-/** (L3) */
+/** (LP3) */
 function refuse(portions: Portions, { text }: Refusal): { readonly replies: readonly Reply[] } {
   return { replies: portions.giveUp(new ErrorReply(text)) };
 }

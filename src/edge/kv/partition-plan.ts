@@ -2,8 +2,8 @@
  * Which partition of several is asked for which commands, and how their replies become one for each command.
  *
  * Invariants
- *  D1 commands for one partition keep their order, and each is asked for once
- *  D2 of a partition nothing more is asked while replies of it wait for those of others: what waits is bounded
+ *  PP1 commands for one partition keep their order, and each is asked for once
+ *  PP2 of a partition nothing more is asked while replies of it wait for those of others: what waits is bounded
  */
 import {
   type CommandSpec,
@@ -25,7 +25,7 @@ export class Share {
   readonly #replies: Reply[] = [];
   #taken = 0;
 
-  /** Something is left to be asked, and nothing waits. (D2) */
+  /** Something is left to be asked, and nothing waits. (PP2) */
   get isDue(): boolean {
     return this.#taken === this.#replies.length && this.#taken < this.commands.length;
   }

@@ -2,10 +2,10 @@
  * From admitted commands to the partitions that hold their keys, and back to replies in the commands' order.
  *
  * Invariants
- *  P1 a database of one partition is asked as it is: one request, one answer, nothing rearranged
- *  P2 keys of one command lie in one hash slot, those of a transaction too; otherwise CROSSSLOT
- *  P3 commands for one partition keep their order
- *  P4 a partition that fails spoils its own commands only; when none answers, the failure is the request's
+ *  PRO1 a database of one partition is asked as it is: one request, one answer, nothing rearranged
+ *  PRO2 keys of one command lie in one hash slot, those of a transaction too; otherwise CROSSSLOT
+ *  PRO3 commands for one partition keep their order
+ *  PRO4 a partition that fails spoils its own commands only; when none answers, the failure is the request's
  */
 import {
   answerTooLarge,
@@ -66,7 +66,7 @@ export class PartitionRouter {
     if (grant.partitions.length > 1 && mode !== 'transaction') return this.#across(grant, mode, admitted, details);
     const { commands, bytes } = admitted;
     const partition = this.partitionOf(grant, admitted);
-    return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...details }); // P1, P2
+    return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...details }); // PRO1, PRO2
   }
 
   /** Where a transaction, or a command with keys of one slot, is run. */
@@ -76,7 +76,7 @@ export class PartitionRouter {
     return grant.partitions[index] as PartitionName;
   }
 
-  /** The problem that discards a transaction in a database of several partitions (P2). */
+  /** The problem that discards a transaction in a database of several partitions (PRO2). */
   transactionProblem(grant: KvGrant, admitted: AdmittedCommands): ErrorReply | undefined {
     if (grant.partitions.length === 1) return undefined;
     return slotOfAll(admitted) === 'several' ? ERRORS.crossSlot : undefined;

@@ -2,9 +2,9 @@
  * The commands of one pipeline on their way to partitions and back, a portion of the answer at a time.
  *
  * Invariants
- *  O1 a portion is the replies of the next commands, one at least, and about as much as is asked for. Of what stands
- *     behind it a database of one partition has run nothing, and one of several no more than fits into a portion
- *  O2 a partition that fails spoils its own commands only; when none answers at first, the failure is the request's
+ *  POR1 a portion is the replies of the next commands, one at least, and about as much as is asked for. Of what stands
+ *       behind it a database of one partition has run nothing, and one of several no more than fits into a portion
+ *  POR2 a partition that fails spoils its own commands only; when none answers at first, the failure is the request's
  */
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
@@ -93,7 +93,7 @@ export class PortionsOfSeveral implements Portions {
       const share = shares[index] as Share;
       if (outcome.status === 'rejected') {
         failure = outcome.reason;
-        share.giveUp(new ErrorReply(refusalOf(failure).text)); // O2
+        share.giveUp(new ErrorReply(refusalOf(failure).text)); // POR2
       } else if (outcome.value !== undefined) {
         share.answer(outcome.value.replies);
         syncTokens[index] = outcome.value.syncToken;

@@ -5,12 +5,12 @@ import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { Timers } from '../../ports/index.js';
-import type { Exchange } from './exchange.js';
+import type { KvExchange } from './exchange.js';
 import type { ResponseFormat } from './response-format.js';
 
 /** @returns bytes of the body */
 export function answer(
-  exchange: Exchange,
+  exchange: KvExchange,
   mode: KvMode,
   replies: readonly Reply[],
   syncToken: string | undefined,
@@ -51,7 +51,7 @@ export class AnswerInPieces {
   #charactersOfStretch = 0;
 
   constructor(
-    private readonly exchange: Exchange,
+    private readonly exchange: KvExchange,
     private readonly mode: KvMode,
     private readonly syncToken: string | undefined,
     private readonly timers: Timers,
@@ -116,7 +116,7 @@ function piecesOf(reply: Reply, format: ResponseFormat): Iterable<string> {
 
 /** @returns bytes of the body */
 export async function answerInPieces(
-  exchange: Exchange,
+  exchange: KvExchange,
   mode: KvMode,
   replies: readonly Reply[],
   syncToken: string | undefined,

@@ -7,10 +7,10 @@ import { ErrorReply } from '../../domain/kv/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
-import { AnswerRoom } from './answer-room.js';
+import { AnswerHold } from './answer-hold.js';
 import { letIn } from './authentication.js';
 import { CommandBatch } from './command-batch.js';
-import type { Exchange } from './exchange.js';
+import type { KvExchange } from './exchange.js';
 import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { LongPipelines } from './long-pipelines.js';
@@ -20,8 +20,8 @@ import { answer, answerInPieces } from './replies-answer.js';
 import type { RequestTarget } from './request-target.js';
 
 /** Who asks, and how. */
-export interface Asked {
-  readonly exchange: Exchange;
+export interface KvCall {
+  readonly exchange: KvExchange;
   readonly grant: KvGrant;
   readonly target: RequestTarget;
   readonly mode: KvMode;
@@ -49,7 +49,7 @@ export class RequestRunner {
     this.#portionBytes = Math.min(limits.answerPortionBytes, this.#maxAnswerBytes);
   }
 
-  start(asked: Asked, commands: readonly JsonCommand[]): void {
+  start(asked: KvCall, commands: readonly JsonCommand[]): void {
     const { face } = this;
     const { exchange, grant } = asked;
     // Answers that are not read yet are the tenant's.
@@ -58,14 +58,14 @@ export class RequestRunner {
       return;
     }
     const batch = new CommandBatch(grant, commands, face.parts.users);
-    const room = new AnswerRoom(face.budget, grant.database, exchange.response);
+    const room = new AnswerHold(face.budget, grant.database, exchange.response);
     this.#run(asked, batch, room).catch((failure: unknown) => {
       room.free();
       exchange.refuse(face.incidents.told(refusalOf(failure), failure));
     });
   }
 
-  async #run(asked: Asked, batch: CommandBatch, room: AnswerRoom): Promise<void> {
+  async #run(asked: KvCall, batch: CommandBatch, room: AnswerHold): Promise<void> {
     const { exchange, grant, mode } = asked;
     const { clock, users, timers, meter } = this.face.parts;
     const startedAtMs = clock.monotonicMs();
@@ -100,7 +100,7 @@ export class RequestRunner {
   }
 
   /** Takes the commands from the quota. @returns false when the request has been refused */
-  #mayRun(asked: Asked, batch: CommandBatch): boolean | Promise<boolean> {
+  #mayRun(asked: KvCall, batch: CommandBatch): boolean | Promise<boolean> {
     if (asked.mode === 'transaction') return this.#mayRunWhole(asked, batch);
     if (batch.ofEdge.length > 0) return this.#runOfEdge(asked, batch);
     const { commands, bytes } = batch;
@@ -108,13 +108,13 @@ export class RequestRunner {
     return taken === true || this.#takeWhatIsLeft(asked, batch, taken);
   }
 
-  async #takeWhatIsLeft({ grant }: Asked, batch: CommandBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
+  async #takeWhatIsLeft({ grant }: KvCall, batch: CommandBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
     if (!(await taken)) batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length));
     return true;
   }
 
   /** A transaction runs whole or not at all. */
-  async #mayRunWhole({ exchange, grant }: Asked, batch: CommandBatch): Promise<boolean> {
+  async #mayRunWhole({ exchange, grant }: KvCall, batch: CommandBatch): Promise<boolean> {
     const problem = await this.#discardReason(grant, batch);
     if (problem !== undefined) exchange.refuse(badRequest(problem.restText));
     return problem === undefined;
@@ -128,7 +128,7 @@ export class RequestRunner {
   }
 
   /** One after the other, ahead of those for partitions: neither sees what the other changes. */
-  async #runOfEdge(asked: Asked, batch: CommandBatch): Promise<boolean> {
+  async #runOfEdge(asked: KvCall, batch: CommandBatch): Promise<boolean> {
     const { grant } = asked;
     for (const { position, spec, words } of batch.ofEdge) {
       const mayRun = await this.face.parts.quota.take(grant, 1);
@@ -141,7 +141,7 @@ export class RequestRunner {
   }
 
   /** What a long pipeline asks of the face between its portions. */
-  #laterOn({ exchange, grant, target }: Asked) {
+  #laterOn({ exchange, grant, target }: KvCall) {
     const { face } = this;
     const { access } = face.parts;
     let current = grant;
@@ -165,7 +165,7 @@ const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } 
 /** Scripts ask for each of their commands what the user may do: the owner has to know. */
 function detailsOf(
   { user, rules }: KvGrant,
-  { response }: Exchange,
+  { response }: KvExchange,
   maxAnswerBytes: number | undefined,
 ): RequestDetails {
   const isGone = () => response.destroyed;

@@ -3,16 +3,16 @@
  * cleans it: `//`, `.` and `..` are arguments.
  *
  * Invariants
- *  T1 every word is a byte string of its own, not a slice that keeps the whole target alive
- *  T2 `_token` never becomes an argument
+ *  RTA1 every word is a byte string of its own, not a slice that keeps the whole target alive
+ *  RTA2 `_token` never becomes an argument
  */
 import type { ByteString } from '../../kernel/index.js';
 
 /** First path segments that are not commands. */
-type Route = 'command' | 'whole-command' | 'pipeline' | 'multi-exec' | 'monitor' | 'subscribe' | 'psubscribe';
+type KvRoute = 'command' | 'whole-command' | 'pipeline' | 'multi-exec' | 'monitor' | 'subscribe' | 'psubscribe';
 
 export interface RequestTarget {
-  readonly route: Route;
+  readonly route: KvRoute;
   /** Segments of the path; a command's name and arguments. */
   readonly words: ByteString[];
   /** Names and values of the query, in order: options that follow the body. */
@@ -25,12 +25,12 @@ export interface RequestTarget {
 const NO_WORDS: ByteString[] = [];
 
 /** Routes that stand for themselves: anything after them makes them a command, which does not exist. */
-const BATCH_ROUTES = new Map<string, Route>([
+const BATCH_ROUTES = new Map<string, KvRoute>([
   ['pipeline', 'pipeline'],
   ['multi-exec', 'multi-exec'],
 ]);
 
-const STREAM_ROUTES = new Map<string, Route>([
+const STREAM_ROUTES = new Map<string, KvRoute>([
   ['monitor', 'monitor'],
   ['subscribe', 'subscribe'],
   ['psubscribe', 'psubscribe'],
@@ -58,7 +58,7 @@ function describe(
   return { route: routeOf(decoded), words: decoded, options: options as ByteString[], token, isMalformed };
 }
 
-function routeOf(words: readonly ByteString[]): Route {
+function routeOf(words: readonly ByteString[]): KvRoute {
   const first = words[0];
   if (first === undefined) return 'whole-command';
   // The shortest route word has seven letters, the longest ten; most commands are told apart by that.

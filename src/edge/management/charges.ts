@@ -11,7 +11,7 @@ import {
 } from '../../domain/control/index.js';
 import { NO_PRICES } from '../../domain/statistics/index.js';
 import { MANAGEMENT_REFUSALS } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import type { Charges } from './answers/database-statistics.js';
 import type { ManagementCall } from './management-call.js';
 
@@ -47,6 +47,6 @@ export function isCharged({ type }: SearchIndex): boolean {
 /** @throws Refused 503 when this server keeps none */
 export function statisticsOf({ face }: ManagementCall) {
   const { statistics } = face.parts;
-  if (statistics === undefined) throw new Refused(MANAGEMENT_REFUSALS.noStatistics);
+  if (statistics === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noStatistics);
   return statistics;
 }

@@ -3,7 +3,7 @@ import type { Account, TeamRole } from '../../domain/control/index.js';
 import { type AccountId, assert, type BackupId, type DatabaseId } from '../../kernel/index.js';
 import { accountIdOfUuid, backupIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
 import { notFound } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import type { ManagementCall } from './management-call.js';
 
 /** @throws Refused 404 */
@@ -51,11 +51,11 @@ export async function teamOfCaller(call: ManagementCall, text: string): Promise<
 /** A team that the key may act for: its own, or with a key of one's own account any of one's teams. @throws Refused 404 */
 export async function teamInScope(call: ManagementCall, text: string): Promise<TeamOfCaller> {
   const found = await teamOfCaller(call, text);
-  if (call.grant.isTeam && found.team.id !== call.account) throw new Refused(notFound('team'));
+  if (call.grant.isTeam && found.team.id !== call.account) throw new RefusedRequest(notFound('team'));
   return found;
 }
 
 function known<Found>(found: Found | undefined, what: string): Found {
-  if (found === undefined) throw new Refused(notFound(what));
+  if (found === undefined) throw new RefusedRequest(notFound(what));
   return found;
 }

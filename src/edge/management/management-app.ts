@@ -3,7 +3,7 @@ import { MANAGEMENT_REFUSALS, managementRefusalOf } from '../error-map.js';
 import { PRIVATE_HEADERS, write, writeRefusal } from '../http/answer.js';
 import { type Application, createApplication } from '../http/application.js';
 import { parsed } from '../http/json-bounds.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import { requestOf } from '../http/request-class.js';
 import { changesAnything, Nothing } from '../http/route.js';
 import { RouteTable } from '../http/route-table.js';
@@ -27,10 +27,10 @@ export function createManagementApp(face: ManagementFace, routes: readonly Manag
     log: face.parts.log,
     run: async (arrived, context) => {
       const { call, fields, request, response } = arrived;
-      if (context.accepts('json') === false) throw new Refused(MANAGEMENT_REFUSALS.jsonOnly);
+      if (context.accepts('json') === false) throw new RefusedRequest(MANAGEMENT_REFUSALS.jsonOnly);
       const { route, path } = table.find(request.method as string, arrived.path);
       if (route.permission !== 'open') {
-        if (changesAnything(route) && call.grant.isReadOnly) throw new Refused(MANAGEMENT_REFUSALS.readOnly);
+        if (changesAnything(route) && call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
         mustBeAllowed(call.grant.role, route.permission);
       }
       const query = requestOf(route.query, context.query);

@@ -8,25 +8,25 @@
 import type { ServerResponse } from 'node:http';
 import { STRANGERS } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
-import { type Exchange, PRIVATE_HEADERS, writeRefusal } from '../http/answer.js';
+import { type HttpExchange, PRIVATE_HEADERS, writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
 import {
   BODILESS_METHODS,
-  BodyReader,
   discardBody,
   type FaceRequest,
   isLongBody,
   MAX_STRANGERS_BODY_BYTES,
+  RequestBodyReader,
 } from '../http/index.js';
-import { bodyRefused, Refused } from '../http/refused.js';
+import { bodyRefused, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
 import { ManagementCall } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
 
 /** A request with its body, on its way to its route. */
-export interface Arrived extends Exchange {
+export interface Arrived extends HttpExchange {
   readonly call: ManagementCall;
   /** In neutral words. */
   readonly path: string;
@@ -39,7 +39,7 @@ const NOTHING = Buffer.alloc(0);
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
 
 export class ManagementHandler {
-  readonly #bodies: BodyReader;
+  readonly #bodies: RequestBodyReader;
 
   constructor(
     private readonly face: ManagementFace,
@@ -47,7 +47,7 @@ export class ManagementHandler {
     private readonly openPaths: ReadonlySet<string>,
     private readonly application: Application<Arrived>,
   ) {
-    this.#bodies = new BodyReader(face.budget);
+    this.#bodies = new RequestBodyReader(face.budget);
   }
 
   /** Synchronously up to the body, whose pieces follow in the same tick. */
@@ -76,9 +76,10 @@ export class ManagementHandler {
     refuseOtherSites(request);
     const grant = this.openPaths.has(path) ? undefined : this.#grantFor(request);
     // Asked as of a proxy; nothing here is one.
-    if (!path.startsWith('/')) throw new Refused(SHARED_REFUSALS.routeNotFound);
+    if (!path.startsWith('/')) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
     // What anybody may ask for has no body.
-    if (grant === undefined && isLongBody(request)) throw new Refused(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
+    if (grant === undefined && isLongBody(request))
+      throw new RefusedRequest(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
     const pass = (body: Buffer) => this.application({ request, response, call, path, query, fields, body });
     if (BODILESS_METHODS.has(request.method)) {
@@ -96,15 +97,15 @@ export class ManagementHandler {
   /** @throws Refused 401, 429; CONTROL_STALE */
   #grantFor(request: FaceRequest) {
     const credentials = basicCredentials(request.headers.authorization);
-    if (credentials === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+    if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
     const { signIns, addresses, parts } = this.face;
     const { email, key } = credentials;
     const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
     const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
-    if (grant === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+    if (grant === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
     const caller = `${grant.email} ${grant.account} ${grant.keyName}`;
     if (!this.face.bursts.take(caller, parts.limits.maxCallsPerSecond)) {
-      throw new Refused(MANAGEMENT_REFUSALS.tooManyCalls);
+      throw new RefusedRequest(MANAGEMENT_REFUSALS.tooManyCalls);
     }
     return grant;
   }
@@ -117,5 +118,5 @@ export class ManagementHandler {
 function refuseOtherSites({ method, headers }: FaceRequest): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none' || BODILESS_METHODS.has(method)) return;
-  throw new Refused(MANAGEMENT_REFUSALS.otherSite);
+  throw new RefusedRequest(MANAGEMENT_REFUSALS.otherSite);
 }

@@ -3,7 +3,7 @@ import { NO_PRICES } from '../../domain/statistics/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import type { SocketParts } from '../http/face.js';
 import type { FaceServer } from '../http/index.js';
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { openPathsOf } from '../http/route.js';
 import { createManagementApp } from './management-app.js';
 import { ManagementFace, type ManagementFaceParts } from './management-face.js';
@@ -30,7 +30,7 @@ export interface ManagementServerParts
   /** Those not given have their defaults. */
   readonly limits?: Partial<ManagementFaceLimits>;
   /** What the OpenAPI document describes beside the management API. Left out: nothing. */
-  readonly areas?: readonly Area[];
+  readonly areas?: readonly ApiArea[];
 }
 
 export function createManagementServer(parts: ManagementServerParts): FaceServer {

@@ -1,6 +1,6 @@
 /** `/openapi.json`: what this server can be asked, for tools. Anybody may read it; it says nothing about anyone. */
 import { one } from '../http/answer-shape.js';
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi/document.js';
 import { changesAnything, Nothing } from '../http/route.js';
 import { type ManagementRoute, managementRoute } from './management-call.js';
@@ -9,7 +9,7 @@ import { type ManagementRoute, managementRoute } from './management-call.js';
 class OpenApi {}
 
 /** @param routes of the management API. @param others that the document describes beside them */
-export function openApiRoute(routes: readonly ManagementRoute[], others: readonly Area[]): ManagementRoute {
+export function openApiRoute(routes: readonly ManagementRoute[], others: readonly ApiArea[]): ManagementRoute {
   let document: OpenApiDocument | undefined;
   const self = managementRoute('GET /openapi.json', {
     summary: 'This document.',
@@ -25,7 +25,7 @@ export function openApiRoute(routes: readonly ManagementRoute[], others: readonl
 }
 
 /** What the document says of the management API as a whole. */
-export function managementArea(routes: readonly ManagementRoute[]): Area {
+export function managementArea(routes: readonly ManagementRoute[]): ApiArea {
   return {
     name: 'management',
     description: 'Accounts, databases, search indexes, statistics.',

@@ -11,7 +11,7 @@ import {
   type SearchIndex,
 } from '../../domain/control/index.js';
 import { notFound } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import { databaseIdIn, queueIdIn, searchIndexIdIn } from './ids.js';
 import type { Change, ManagementCall } from './management-call.js';
 
@@ -42,7 +42,7 @@ export async function queuesOf(call: ManagementCall): Promise<readonly Account[]
 export async function queueIn(call: ManagementCall, uuid: string | undefined): Promise<Account> {
   const id = queueIdIn(uuid);
   const found = (await queuesOf(call)).find((queue) => queue.id === id);
-  if (found === undefined) throw new Refused(notFound('message queue account'));
+  if (found === undefined) throw new RefusedRequest(notFound('message queue account'));
   return found;
 }
 

@@ -8,11 +8,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Log, Statistics } from '../../ports/index.js';
 import { managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
-import { type Exchange, PRIVATE_HEADERS, write } from '../http/answer.js';
+import { type HttpExchange, PRIVATE_HEADERS, write } from '../http/answer.js';
 import { bearerToken } from '../http/credentials.js';
 import { ClientAddresses, discardBody, type ProxyRange } from '../http/index.js';
 import { type Mounted, mounted } from '../http/mounted.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
 import { staleHeader } from '../http/stale-header.js';
@@ -50,7 +50,7 @@ export function createScrapeHandler(parts: ScrapeHandlerParts): Mounted {
 async function answer(
   parts: ScrapeHandlerParts,
   addresses: ClientAddresses,
-  { request, response }: Exchange,
+  { request, response }: HttpExchange,
   path: string,
   query: URLSearchParams,
 ): Promise<void> {
@@ -75,5 +75,5 @@ function scopeOf(
       ? undefined
       : signedIn({ signIns, address: () => addresses.of(request), secret: token }, () => access.scopeOf(token));
   if (scope !== undefined) return scope;
-  throw new Refused(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
+  throw new RefusedRequest(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
 }

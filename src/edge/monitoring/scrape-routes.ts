@@ -1,7 +1,7 @@
 /** What the scrape endpoint answers: the metrics of what a monitoring token shows. */
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, Clock, MaybeBehind, Statistics } from '../../ports/index.js';
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { queryParameter } from '../http/openapi/parts.js';
 import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
@@ -60,7 +60,7 @@ async function scraped({ scope, query, statistics, clock }: ScrapeCall): Promise
 }
 
 /** What the OpenAPI document says of the scrape endpoint. */
-export const MONITORING_AREA: Area = {
+export const MONITORING_AREA: ApiArea = {
   name: 'monitoring',
   description: 'Metrics for scrapers, with a token of their own.',
   routes: SCRAPE_ROUTES,

@@ -1,10 +1,10 @@
 /** Every area that the OpenAPI document describes beside the management API, which serves it. */
 
 import { OPERATORS_AREA } from '../admin/routes/index.js';
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { MONITORING_AREA } from '../monitoring/scrape-routes.js';
 import { QUEUE_AREA } from '../queue/queue-area.js';
 import { SEARCH_AREA } from '../search/search-area.js';
 import { KV_AREA } from './kv-area.js';
 
-export const AREAS: readonly Area[] = [KV_AREA, QUEUE_AREA, SEARCH_AREA, OPERATORS_AREA, MONITORING_AREA];
+export const AREAS: readonly ApiArea[] = [KV_AREA, QUEUE_AREA, SEARCH_AREA, OPERATORS_AREA, MONITORING_AREA];

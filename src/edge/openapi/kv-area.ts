@@ -3,7 +3,7 @@
  * docs/commands.md and docs/guide/kv-rest.md.
  */
 import { events, json } from '../http/answer-shape.js';
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { ERROR_SCHEMA, type JsonSchema } from '../http/openapi/parts.js';
 import { described } from '../http/route.js';
 
@@ -23,7 +23,7 @@ const ANSWERS: JsonSchema = { type: 'array', items: { oneOf: [RESULT, ERROR_SCHE
 
 const permission = 'token';
 
-export const KV_AREA: Area = {
+export const KV_AREA: ApiArea = {
   name: 'kv',
   description: 'Key-value commands over HTTP.',
   isAt: 'kv',

@@ -2,9 +2,9 @@
  * Filters of lists and bulk calls, from the query and, where a call has one, from its JSON body.
  *
  * Invariants
- *  F1 a parameter that is not known is refused: a typing error must not act on everything
- *  F2 an empty value or an empty list is refused too, for the same reason
- *  F3 with a list of ids all other filters are left out of account
+ *  CFI1 a parameter that is not known is refused: a typing error must not act on everything
+ *  CFI2 an empty value or an empty list is refused too, for the same reason
+ *  CFI3 with a list of ids all other filters are left out of account
  */
 import { type MessageFilter, nameProblem, parseWholeNumber } from '../../domain/queue/index.js';
 import { calledUrl } from '../../kernel/index.js';
@@ -13,7 +13,7 @@ import { membersOf } from '../http/checked.js';
 import { parseJson } from '../http/json-items.js';
 import { invalid } from '../http/refused.js';
 import type { QueueCall } from './queue-call.js';
-import { MAX_FILTER_VALUES } from './queue-limits.js';
+import { MAX_CALL_FILTER_VALUES } from './queue-limits.js';
 
 /** Texts by parameter, in order. */
 export type Parameters = ReadonlyMap<string, readonly string[]>;
@@ -48,7 +48,7 @@ const SEPARATORS: Readonly<Record<string, RegExp>> = {
   path: /,(?=\/)/,
 };
 
-/** @throws Refused 400: F1, F2 */
+/** @throws Refused 400: CFI1, CFI2 */
 export function queryParameters(query: string, known: ReadonlySet<string>): Parameters {
   return grouped(new URLSearchParams(query), known);
 }
@@ -116,7 +116,7 @@ export function periodOf(parameters: Parameters): { fromMs: number | undefined; 
 
 /** @returns undefined when it was not given. @throws Refused 400 */
 export function textsOf(parameters: Parameters, name: string): string[] | undefined {
-  return unlessNone(valuesOf(parameters, name, MAX_FILTER_VALUES));
+  return unlessNone(valuesOf(parameters, name, MAX_CALL_FILTER_VALUES));
 }
 
 /** @returns undefined when it was not given. @throws Refused 400 */
@@ -143,7 +143,7 @@ export function urlsWanted(given: readonly string[]): string[] {
  * @returns none when it was not given. @throws Refused 400 for a word that no state has
  */
 export function statesIn<State>(parameters: Parameters, statesByWord: ReadonlyMap<string, readonly State[]>): State[] {
-  const states = valuesOf(parameters, 'state', MAX_FILTER_VALUES).flatMap((word) => {
+  const states = valuesOf(parameters, 'state', MAX_CALL_FILTER_VALUES).flatMap((word) => {
     const named = statesByWord.get(word.toUpperCase());
     if (named === undefined) throw invalid(`unknown state ${word}`);
     return named;

@@ -3,8 +3,8 @@
  * the query. One pass over each; publishes go through here.
  *
  * Invariants
- *  C1 the token is in nothing but `token`: not in what is left of the query, nor among the headers
- *  C2 what is left of the query is as it came, byte for byte, without the pairs that were taken out
+ *  CWO1 the token is in nothing but `token`: not in what is left of the query, nor among the headers
+ *  CWO2 what is left of the query is as it came, byte for byte, without the pairs that were taken out
  */
 import { type HeaderList, OPTION_NAMES, type RawSettings } from '../../domain/queue/index.js';
 import type { WireSpellings } from '../wire-alias.js';

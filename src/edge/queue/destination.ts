@@ -5,7 +5,7 @@
 import { nameProblem, parseDestinationUrl } from '../../domain/queue/index.js';
 import { invalid } from '../http/refused.js';
 
-export type Destination =
+export type MessageDestination =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'group'; readonly name: string };
 
@@ -31,13 +31,13 @@ export function splitTarget(target: string): SplitTarget {
  * @param query what is the destination's own of the call's
  * @throws Refused 400
  */
-export function destinationInPath(remainder: string, query: string): Destination {
+export function destinationInPath(remainder: string, query: string): MessageDestination {
   const text = ABSOLUTE.test(remainder) || !remainder.includes('%') ? remainder : decoded(remainder);
   return destinationOf(ABSOLUTE.test(text) ? withQuery(text, query) : text);
 }
 
 /** @param text as a batch names it. @throws Refused 400 */
-export function destinationOf(text: string): Destination {
+export function destinationOf(text: string): MessageDestination {
   if (text === LANGUAGE_MODEL) throw invalid('destination api/llm is not available on this server');
   if (!ABSOLUTE.test(text) && nameProblem('name', text) === undefined) return { kind: 'group', name: text };
   const outcome = parseDestinationUrl(text);

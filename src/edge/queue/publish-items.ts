@@ -15,12 +15,12 @@ import {
 } from '../../domain/queue/index.js';
 import { beyondQuota } from '../error-map.js';
 import type { LargeDocument } from '../http/large-json.js';
-import { type HeaderWords, invalid, Refused } from '../http/refused.js';
-import type { Destination } from './destination.js';
+import { type HeaderWords, invalid, RefusedRequest } from '../http/refused.js';
+import type { MessageDestination } from './destination.js';
 import type { QueueCall } from './queue-call.js';
 
 export interface AskedMessage {
-  readonly destination: Destination;
+  readonly destination: MessageDestination;
   readonly raw: RawSettings;
   readonly of: SettingsContext['of'];
   readonly queueName: string | undefined;
@@ -55,9 +55,9 @@ export function settingsOf(
   of: SettingsContext['of'],
   isOfRun = false,
 ): ParsedSettings {
-  const { limits } = call.grant.facts;
+  const { limits } = call.grant.terms;
   const outcome = parseSettings(raw, { limits, nowMs: call.face.parts.clock.nowMs(), of, isOfRun });
-  if (!outcome.isOk && outcome.isQuota && isOfRun) throw new Refused(beyondQuota(outcome.message));
+  if (!outcome.isOk && outcome.isQuota && isOfRun) throw new RefusedRequest(beyondQuota(outcome.message));
   if (!outcome.isOk) throw invalid(outcome.message);
   refuseCallbacks(call, outcome.parsed.settings);
   return outcome.parsed;
@@ -66,7 +66,7 @@ export function settingsOf(
 /** A group's settings are judged again where its defaults are known. @throws Refused 400 */
 export function checkedDestination(
   call: QueueCall,
-  destination: Destination,
+  destination: MessageDestination,
   settings: DeliverySettings,
   raw: RawSettings,
 ): PublishDestination {

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of the queue and of workflows as a whole. */
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { FLAG, type JsonSchema, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { PUBLISH_ROUTES } from './routes/publish.js';
@@ -7,7 +7,7 @@ import { PUBLISH_ROUTES } from './routes/publish.js';
 const CURSOR: JsonSchema = { ...TEXT, description: 'Empty or left out: there is no more.' };
 const RUN_NAME = record({ workflowRunId: TEXT, workflowCreatedAt: WHOLE });
 
-export const QUEUE_AREA: Area = {
+export const QUEUE_AREA: ApiArea = {
   name: 'queue',
   description: 'Messages delivered over HTTP, and workflows.',
   isAt: 'queue',

@@ -3,8 +3,8 @@
  * queue, and the only place that writes.
  *
  * Invariants
- *  E1 an answer is written once, head and body together, with its length; a long list alone goes out in pieces
- *  E2 every refusal is `{"error": "…"}`, spelled as the request is, or as the headers in its body that it is about
+ *  QC1 an answer is written once, head and body together, with its length; a long list alone goes out in pieces
+ *  QC2 every refusal is `{"error": "…"}`, spelled as the request is, or as the headers in its body that it is about
  */
 import type { ServerResponse } from 'node:http';
 import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
@@ -13,7 +13,7 @@ import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
 import type { FaceRequest } from '../http/index.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
@@ -59,13 +59,13 @@ export class QueueCall {
 
   /** @throws Refused 403 */
   mustBeAllowedToChange(): void {
-    if (this.grant.role === 'read-only') throw new Refused(QUEUE_REFUSALS.readOnly);
+    if (this.grant.role === 'read-only') throw new RefusedRequest(QUEUE_REFUSALS.readOnly);
   }
 
   /** The owner judges it too; but what is told while nobody owns the account has no other judge. @throws Refused */
   mustBeAllowedToPublish(): void {
     this.mustBeAllowedToChange();
-    if (this.grant.facts.state === 'passive') throw new Refused(QUEUE_REFUSALS.suspended);
+    if (this.grant.terms.state === 'passive') throw new RefusedRequest(QUEUE_REFUSALS.suspended);
   }
 
   /** @throws Refused when the owner refuses; what the gateway throws */
@@ -106,7 +106,7 @@ export class QueueCall {
     this.json(200, '{}');
   }
 
-  refuse({ refusal: plain, headers, words, isPassing }: Refused): void {
+  refuse({ refusal: plain, headers, words, isPassing }: RefusedRequest): void {
     if (isPassing && (this.isOfRun || this.isByEndpoint)) {
       cutOff(this.request);
       return;
@@ -163,7 +163,7 @@ export class QueueCall {
 export function expected<Type extends QueueReply['type']>(reply: QueueReply, type: Type): QueueReplyOf<Type> {
   if (reply.type === 'Rejected') {
     const headers = reply.daily === undefined ? {} : dailyHeaders(reply.daily);
-    throw new Refused(rejectionRefusal(reply.reason, reply.message), headers);
+    throw new RefusedRequest(rejectionRefusal(reply.reason, reply.message), headers);
   }
   assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
   return reply as QueueReplyOf<Type>;

@@ -11,8 +11,8 @@ import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
-import { BODILESS_METHODS, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
-import { bodyRefused, invalid, Refused } from '../http/refused.js';
+import { BODILESS_METHODS, discardBody, type FaceRequest, isLongBody, RequestBodyReader } from '../http/index.js';
+import { bodyRefused, invalid, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
@@ -41,13 +41,13 @@ const MESSAGES = startsOf(({ bodyBound }) => bodyBound === 'message');
 const BATCHES = startsOf(({ bodyBound }) => bodyBound === 'batch');
 
 export class QueueHandler {
-  readonly #bodies: BodyReader;
+  readonly #bodies: RequestBodyReader;
 
   constructor(
     private readonly face: QueueFace,
     private readonly application: Application<QueueCall>,
   ) {
-    this.#bodies = new BodyReader(face.budget);
+    this.#bodies = new RequestBodyReader(face.budget);
   }
 
   handle(request: FaceRequest, response: ServerResponse): void {
@@ -84,7 +84,7 @@ export class QueueHandler {
 
   #publish(call: QueueCall, queueName: string | undefined, remainder: string): void {
     const { words, grant, request } = call;
-    if (request.method !== 'POST') throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
+    if (request.method !== 'POST') throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
     call.mustBeAllowedToPublish();
     const destination = destinationInPath(remainder, words.rest);
     const raw = rawSettingsOf(words, destination.kind === 'group');
@@ -92,7 +92,7 @@ export class QueueHandler {
     const asked = { destination, raw, of, queueName, isAlias: words.isAlias } as const;
     const run = runHeadersOf(words.configuration);
     if (run !== undefined) call.isOfRun = !run.isTrigger || run.isInvoke;
-    const { maxMessageBytes } = grant.facts.limits;
+    const { maxMessageBytes } = grant.terms.limits;
     const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES : maxMessageBytes;
     const limit = Math.min(most, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {
@@ -124,7 +124,7 @@ export class QueueHandler {
   #hook(call: QueueCall, hook: ReturnType<typeof hookIn>): void {
     mustBeOpen(call);
     this.#limitBursts(call);
-    const limit = Math.min(call.grant.facts.limits.maxMessageBytes, this.face.parts.limits.maxBodyBytes);
+    const limit = Math.min(call.grant.terms.limits.maxMessageBytes, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {
       call.body = body;
       notifyOfHook(call, hook).catch((failure) => this.#fail(call, failure));
@@ -133,7 +133,7 @@ export class QueueHandler {
 
   #pass(call: QueueCall): void {
     const { path, grant, request } = call;
-    if (path.startsWith(LANGUAGE_MODELS)) throw new Refused(QUEUE_REFUSALS.noLanguageModels);
+    if (path.startsWith(LANGUAGE_MODELS)) throw new RefusedRequest(QUEUE_REFUSALS.noLanguageModels);
     call.isByEndpoint = isByRun(path);
     call.isOfRun = call.isByEndpoint && request.method !== 'GET';
     if (!call.isByEndpoint && !isIn(BY_DAY, path)) this.#limitBursts(call);
@@ -143,7 +143,7 @@ export class QueueHandler {
       return;
     }
     const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = this.face.parts.limits;
-    const { maxMessageBytes } = grant.facts.limits;
+    const { maxMessageBytes } = grant.terms.limits;
     const usual = Math.min(maxBodyBytes, isIn(MESSAGES, path) ? maxMessageBytes : maxJsonBytes);
     const limit = isIn(BATCHES, path) ? maxBatchBytes : usual;
     this.#receive(call, limit, (body) => {
@@ -161,9 +161,9 @@ export class QueueHandler {
 
   /** @throws Refused 429 */
   #limitBursts({ grant }: QueueCall): void {
-    const { maxRequestsPerSecond } = grant.facts.limits;
+    const { maxRequestsPerSecond } = grant.terms.limits;
     if (this.face.bursts.take(grant.account, maxRequestsPerSecond)) return;
-    throw new Refused(QUEUE_REFUSALS.burst, this.face.bursts.headers(maxRequestsPerSecond));
+    throw new RefusedRequest(QUEUE_REFUSALS.burst, this.face.bursts.headers(maxRequestsPerSecond));
   }
 
   #receive(call: QueueCall, limitBytes: number, then: (body: Buffer) => void): void {
@@ -181,7 +181,7 @@ export class QueueHandler {
   /** How it is told depends on whose batch it is: on its first bytes, which are on their way. */
   #refuseLarge(call: QueueCall, limitBytes: number): void {
     const { request } = call;
-    const refused = new Refused(queueBodyTooLarge(limitBytes));
+    const refused = new RefusedRequest(queueBodyTooLarge(limitBytes));
     if (request.complete || request.headers.expect !== undefined) throw refused;
     const refuse = (beginning?: Buffer) => {
       request.off('data', refuse);
@@ -199,11 +199,11 @@ export class QueueHandler {
 
   /** A call without a token is no guess. @throws Refused 401, 429; CONTROL_STALE */
   #signIn(request: FaceRequest, token: string | undefined): QueueGrant {
-    if (token === undefined) throw new Refused(QUEUE_REFUSALS.unauthorized);
+    if (token === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
     const { signIns, addresses, parts } = this.face;
     const signingIn = { signIns, address: () => addresses.of(request), secret: token };
     const grant = signedIn(signingIn, () => parts.access.grantForQueueToken(token));
-    if (grant === undefined) throw new Refused(QUEUE_REFUSALS.unauthorized);
+    if (grant === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
     return grant;
   }
 

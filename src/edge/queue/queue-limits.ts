@@ -35,9 +35,9 @@ export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
 };
 
 /** Ids of messages or DLQ entries that one call may name. */
-export const MAX_IDS = 1_000;
+export const MAX_CALL_IDS = 1_000;
 /** Values of one filter. */
-export const MAX_FILTER_VALUES = 100;
+export const MAX_CALL_FILTER_VALUES = 100;
 /** Entries of a run that are fetched at once: its owner reads them between other work, and they are held here. */
 export const RUN_PAGE_BYTES = 4 * MIB;
 /** So much of a body is encoded in one step: whole groups of base64. */

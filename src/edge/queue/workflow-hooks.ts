@@ -8,7 +8,7 @@ import { type RunId, readUrl } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, SHARED_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
-import { invalid, Refused } from '../http/refused.js';
+import { invalid, RefusedRequest } from '../http/refused.js';
 import { decodedName } from './destination.js';
 import type { QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
@@ -31,22 +31,22 @@ const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 export function hookIn(path: string): Hook {
   const [userId = '', runId = '', ...rest] = path.slice(HOOKS.length).split('/');
   const event = rest.join('/');
-  if (userId === '' || runId === '' || event === '') throw new Refused(QUEUE_REFUSALS.hookNotFound);
+  if (userId === '' || runId === '' || event === '') throw new RefusedRequest(QUEUE_REFUSALS.hookNotFound);
   return { userId: decodedName(userId), runId: runIdInPath(runId), eventId: eventIdInPath(event) };
 }
 
 /** @throws Refused 404 */
 export function grantForHook(face: QueueFace, { userId }: Hook): QueueGrant {
   const grant = face.parts.access.grantForQueueUser(userId);
-  if (grant === undefined) throw new Refused(QUEUE_REFUSALS.hookNotFound);
+  if (grant === undefined) throw new RefusedRequest(QUEUE_REFUSALS.hookNotFound);
   return grant;
 }
 
 /** @throws Refused 403, 405 */
 export function mustBeOpen({ grant, request }: QueueCall): void {
-  if (grant.facts.state === 'passive') throw new Refused(QUEUE_REFUSALS.suspended);
+  if (grant.terms.state === 'passive') throw new RefusedRequest(QUEUE_REFUSALS.suspended);
   if (UNREPEATABLE.has(request.method as string)) {
-    throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: ALLOWED });
+    throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: ALLOWED });
   }
 }
 

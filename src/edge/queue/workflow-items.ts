@@ -13,7 +13,7 @@ import {
 } from '../../domain/queue/runs/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
 import { parseJson } from '../http/json-items.js';
-import { invalid, inWordsOf, Refused } from '../http/refused.js';
+import { invalid, inWordsOf, RefusedRequest } from '../http/refused.js';
 import { bytes } from '../records/shown.js';
 import { type AskedMessage, checkedDestination, publishItem, refuseForbidden, settingsOf } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
@@ -116,8 +116,8 @@ function stepOf({ body, record }: AskedMessage) {
 
 function payloadOf(call: QueueCall, { record }: AskedMessage, { body = '' }: InvokeRequest): Buffer {
   const payload = record?.text ?? Buffer.from(body, 'utf8');
-  const { maxMessageBytes } = call.grant.facts.limits;
-  if (payload.length > maxMessageBytes) throw new Refused(queueBodyTooLarge(maxMessageBytes));
+  const { maxMessageBytes } = call.grant.terms.limits;
+  if (payload.length > maxMessageBytes) throw new RefusedRequest(queueBodyTooLarge(maxMessageBytes));
   return payload;
 }
 

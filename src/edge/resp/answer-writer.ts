@@ -1,9 +1,9 @@
 /**
  * Writes the answers of one connection, one after the other, as fast as its client reads them.
  *
- *  A1 long answers wait until there is room for them: others of the same database may not have read theirs
- *  A2 what is made ahead of the client is a piece, or a stretch of short answers; then others run
- *  A3 of what nobody is there to read nothing more is made
+ *  RAW1 long answers wait until there is room for them: others of the same database may not have read theirs
+ *  RAW2 what is made ahead of the client is a piece, or a stretch of short answers; then others run
+ *  RAW3 of what nobody is there to read nothing more is made
  */
 import { encodeInPieces, encodeReplyAs, isSmallReply } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';

@@ -3,8 +3,8 @@
  * connection is; and runs those that may run, at the connection, at an edge or at a partition.
  *
  * Invariants
- *  J1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
- *     what it does not allow is ended before anything more is told
+ *  RCR1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
+ *       what it does not allow is ended before anything more is told
  */
 import {
   admit,
@@ -23,10 +23,10 @@ import { bytesOfWords, closureOf, sizeProblem } from '../kv/admission.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
-import { type Answer, CONNECTION_COMMANDS, InPieces, Several } from './commands/index.js';
+import { CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';
 import { hearsForbidden } from './listening-rights.js';
-import { NO_ROOM } from './no-room.js';
-import type { RespClient, Transaction } from './resp-client.js';
+import { NO_MEMORY } from './memory-refusals.js';
+import type { QueuedTransaction, RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 import { MAX_RESP_KEY_BYTES } from './resp-limits.js';
 import { trackReads } from './tracked-reads.js';
@@ -58,7 +58,7 @@ const NOT_SIGNED_IN = new ErrorReply('NOAUTH Authentication required.');
 const NOT_IN_TRANSACTION = new ErrorReply('ERR Command not allowed inside a transaction');
 const TRANSACTION_TOO_LARGE = new ErrorReply('ERR transaction exceeds the maximum number of commands or bytes');
 
-export class CommandRunner {
+export class ClientCommandRunner {
   /** Whether the grant is current cannot be told. */
   #doubt: ErrorReply | undefined;
 
@@ -72,7 +72,7 @@ export class CommandRunner {
     return this.#doubt !== undefined;
   }
 
-  /** Ends the connection of one who may do nothing any more, or not hear what it listens to. (J1) */
+  /** Ends the connection of one who may do nothing any more, or not hear what it listens to. (RCR1) */
   checkGrant(): void {
     const { client } = this;
     const { access } = this.face.parts;
@@ -121,7 +121,7 @@ export class CommandRunner {
     return this.#refuse(requestTooLarge(this.client.grant?.limits.maxCommandBytes ?? 0, bytes));
   }
 
-  /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (J1) */
+  /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (RCR1) */
   runRest(batch: RespBatch): Promise<Iterator<Reply>> {
     const { client } = this;
     this.checkGrant();
@@ -157,7 +157,7 @@ export class CommandRunner {
     this.face.parts.acl?.noteDenied(database, denial, clientLine(client), context);
   }
 
-  #queue(transaction: Transaction, spec: CommandSpec, words: readonly ByteString[]): Outcome {
+  #queue(transaction: QueuedTransaction, spec: CommandSpec, words: readonly ByteString[]): Outcome {
     const own = CONNECTION_COMMANDS.get(spec.name);
     const isOfEdge = spec.family === 'acl';
     if (isOfEdge || spec.flags.includes('nomulti') || (own !== undefined && !own.isQueueable)) {
@@ -175,12 +175,12 @@ export class CommandRunner {
       return this.#refuse(TRANSACTION_TOO_LARGE);
     }
     // A transaction that will not run keeps nothing, as in Redis.
-    if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_ROOM);
+    if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_MEMORY);
     return this.#takesSilence() ? SILENT : { kind: 'reply', reply: QUEUED };
   }
 
   /** @returns is there room for it? If not, what was queued before is let go: it will not run. */
-  #keep(transaction: Transaction, spec: CommandSpec, words: readonly ByteString[], bytes: number): boolean {
+  #keep(transaction: QueuedTransaction, spec: CommandSpec, words: readonly ByteString[], bytes: number): boolean {
     const heldBytes = bytes + QUEUED_COMMAND_BYTES + words.length * QUEUED_WORD_BYTES;
     if (!this.client.link.mayHold(heldBytes)) {
       transaction.queued.length = 0;
@@ -225,7 +225,7 @@ export class CommandRunner {
     else for (const key of keysOf(spec, words)) batch.scriptKeys.delete(key);
   }
 
-  #outcomeOf(answer: Answer | Promise<Answer>, isSilent: boolean): Outcome {
+  #outcomeOf(answer: CommandAnswer | Promise<CommandAnswer>, isSilent: boolean): Outcome {
     if (answer instanceof Promise) {
       const answers = answer.then(
         (settled) => (isSilent ? '' : this.#bytesOrReplies(settled)),
@@ -238,7 +238,7 @@ export class CommandRunner {
     return answer instanceof Several ? { kind: 'bytes', bytes: answer.bytes } : { kind: 'reply', reply: answer };
   }
 
-  #bytesOrReplies(answer: Answer): Iterator<Reply> | ByteString | InPieces {
+  #bytesOrReplies(answer: CommandAnswer): Iterator<Reply> | ByteString | InPieces {
     if (answer === undefined) return '';
     if (answer instanceof InPieces) return answer;
     return answer instanceof Several ? answer.bytes : [answer].values();

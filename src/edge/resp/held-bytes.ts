@@ -1,9 +1,9 @@
 /**
  * What one connection holds, in bytes, counted for the database it has signed in to, and before that for strangers.
  *
- *  H1 the sum is made anew from what is there: nothing has to be given back by whoever took it
- *  H2 so little is not counted that the number of connections bounds it; most hold no more between two requests
- *  H3 what is there already is counted whether there is room or not, what is about to come is asked for
+ *  HB1 the sum is made anew from what is there: nothing has to be given back by whoever took it
+ *  HB2 so little is not counted that the number of connections bounds it; most hold no more between two requests
+ *  HB3 what is there already is counted whether there is room or not, what is about to come is asked for
  */
 import { type ByteBudget, type Hold, STRANGERS } from '../../kernel/index.js';
 import type { RespClient } from './resp-client.js';

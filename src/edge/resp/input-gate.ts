@@ -1,14 +1,14 @@
 /**
  * Whether a connection reads on.
  *
- *  I1 while something is in the way only so much is read as may wait behind it
- *  I2 for the rest of a command that is being received there has to be room: its beginning cannot be given back. Who
- *     finds none for too long is refused; so is at once whom nobody knows
+ *  IG1 while something is in the way only so much is read as may wait behind it
+ *  IG2 for the rest of a command that is being received there has to be room: its beginning cannot be given back. Who
+ *      finds none for too long is refused; so is at once whom nobody knows
  */
 import type { Socket } from 'node:net';
 import type { ErrorReply } from '../../domain/kv/index.js';
 import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
-import { NO_ROOM, NO_ROOM_FOR_STRANGERS } from './no-room.js';
+import { NO_MEMORY, NO_MEMORY_FOR_STRANGERS } from './memory-refusals.js';
 import type { RespClient } from './resp-client.js';
 
 export interface InputGateParts {
@@ -27,7 +27,7 @@ export class InputGate {
 
   constructor(private readonly parts: InputGateParts) {}
 
-  /** Something is in the way. (I1) */
+  /** Something is in the way. (IG1) */
   narrow(): void {
     const { parser, held, client, socket } = this.parts;
     const { heldBytes } = parser;
@@ -48,14 +48,14 @@ export class InputGate {
     if (socket.isPaused() && !this.#isAwaitingRoom) socket.resume();
   }
 
-  /** (I2) */
+  /** (IG2) */
   #awaitRoom(): void {
     const { socket, client, held, isEnding, onRoom, onRefused } = this.parts;
     held.count();
     socket.pause();
     const { grant, face } = client;
     if (grant === undefined) {
-      onRefused(NO_ROOM_FOR_STRANGERS);
+      onRefused(NO_MEMORY_FOR_STRANGERS);
       return;
     }
     if (this.#isAwaitingRoom) return;
@@ -66,7 +66,7 @@ export class InputGate {
       this.#isAwaitingRoom = false;
       if (isEnding()) return;
       if (hasRoom) onRoom();
-      else onRefused(NO_ROOM);
+      else onRefused(NO_MEMORY);
     });
   }
 }

@@ -16,7 +16,7 @@ import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../kv/part
 import { QUOTA_EXCEEDED, takeSingly } from '../kv/quota.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
-import { NO_ROOM, NO_ROOM_TO_EXECUTE } from './no-room.js';
+import { NO_MEMORY, NO_MEMORY_TO_EXECUTE } from './memory-refusals.js';
 import type { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 
@@ -44,7 +44,7 @@ export class PartitionCalls {
   runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     if (this.#isFree(grant)) return this.#takeBatch(grant, batch);
     return this.#whenFree(grant, batch).then((isFree) =>
-      isFree ? this.#takeBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_ROOM)),
+      isFree ? this.#takeBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_MEMORY)),
     );
   }
 
@@ -52,7 +52,7 @@ export class PartitionCalls {
   async runRest(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     batch.hasRest = false;
     const isFree = this.#isFree(grant) || (await this.#whenFree(grant, batch));
-    return isFree ? this.#askBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_ROOM));
+    return isFree ? this.#askBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_MEMORY));
   }
 
   /** About the bytes of the answer that came last. Asked once: it is told 0 from then on. */
@@ -118,7 +118,7 @@ export class PartitionCalls {
     // From the start: the connection lets go of what it holds for answers.
     client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter, spec, words };
     try {
-      if (!(await this.#whenFree(grant, admitted))) return NO_ROOM;
+      if (!(await this.#whenFree(grant, admitted))) return NO_MEMORY;
       if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
       // Gone before its owner has heard of it: there would be nobody to give it up.
       if (client.isClosed) return null;
@@ -157,7 +157,7 @@ export class PartitionCalls {
     isTracked: boolean,
   ): Promise<RoutedReplies> {
     const { budget, parts } = this.face;
-    if (!(await this.#whenFree(grant, admitted))) return { ...NOT_RUN, replies: [NO_ROOM_TO_EXECUTE] };
+    if (!(await this.#whenFree(grant, admitted))) return { ...NOT_RUN, replies: [NO_MEMORY_TO_EXECUTE] };
     if (!(await parts.quota.take(grant, admitted.commands.length, admitted.bytes))) {
       return { replies: admitted.commands.map(() => QUOTA_EXCEEDED), syncToken: undefined };
     }

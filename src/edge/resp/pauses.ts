@@ -1,9 +1,9 @@
 /**
  * CLIENT PAUSE: databases whose clients at this process are held up, all of their commands or those that may write.
  *
- *  P1 a pause is never shortened, and never holds less, by a later one
- *  P2 while one lasts owners neither expire nor evict anything of its database: they are told of it as of a listener, and
- *     of each client that is held up
+ *  PAU1 a pause is never shortened, and never holds less, by a later one
+ *  PAU2 while one lasts owners neither expire nor evict anything of its database: they are told of it as of a listener,
+ *       and of each client that is held up
  */
 import type { DatabaseId } from '../../kernel/index.js';
 import type { Clock, KvEvents, KvGrant, KvSubscription, Timer, Timers } from '../../ports/index.js';
@@ -35,7 +35,7 @@ export class Pauses {
     return this.#pauses.size === 0;
   }
 
-  /** Resolves when the owners have been told, or could not be: clients of this process are held up at once. (P1) */
+  /** Resolves when the owners have been told, or could not be: clients of this process are held up at once. (PAU1) */
   async begin(grant: KvGrant, durationMs: number, isForWrites: boolean): Promise<void> {
     const { database } = grant;
     const old = this.#pauses.get(database);

@@ -49,7 +49,7 @@ export interface BlockedCommand extends QueuedCommand {
 }
 
 /** What has been queued since MULTI. */
-export interface Transaction {
+export interface QueuedTransaction {
   readonly queued: QueuedCommand[];
   /** How long the queued words are. */
   bytes: number;
@@ -110,7 +110,7 @@ export class RespClient {
   isMonitor = false;
   isNoEvict = false;
   isNoTouch = false;
-  transaction: Transaction | undefined;
+  transaction: QueuedTransaction | undefined;
   /** What the transaction takes that is being run. */
   executingBytes = 0;
   #watches: ClientWatch[] = [];

@@ -2,13 +2,13 @@
  * One connection: bytes in, commands one after the other, answers out in their order.
  *
  * Invariants
- *  C1 one request of this connection is under way at a time; what arrives meanwhile waits as bytes, bounded, and
- *     beyond the bound nothing more is read
- *  C2 consecutive ordinary commands that have arrived together are one request, and one write
- *  C3 nothing is run while the client leaves much unread
- *  C4 parsing lets others run about every millisecond; so does what is written (answer-writer.ts)
- *  C5 what it holds is counted (held-bytes.ts); without room for more it reads no more (input-gate.ts)
- *  C6 what has ended answers nothing more, and leaves nothing behind: no waiter, no subscription
+ *  RCO1 one request of this connection is under way at a time; what arrives meanwhile waits as bytes, bounded, and
+ *       beyond the bound nothing more is read
+ *  RCO2 consecutive ordinary commands that have arrived together are one request, and one write
+ *  RCO3 nothing is run while the client leaves much unread
+ *  RCO4 parsing lets others run about every millisecond; so does what is written (answer-writer.ts)
+ *  RCO5 what it holds is counted (held-bytes.ts); without room for more it reads no more (input-gate.ts)
+ *  RCO6 what has ended answers nothing more, and leaves nothing behind: no waiter, no subscription
  */
 import type { Socket } from 'node:net';
 import {
@@ -24,7 +24,7 @@ import type { KvGrant } from '../../ports/index.js';
 import { bytesOfWords } from '../kv/admission.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
-import { CommandRunner, type SettledOutcome } from './command-runner.js';
+import { ClientCommandRunner, type SettledOutcome } from './command-runner.js';
 import type { InPieces } from './commands/index.js';
 import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import { InputGate } from './input-gate.js';
@@ -48,7 +48,7 @@ export class RespConnection implements ClientLink {
   readonly #parser: RequestParser;
   readonly #parserLimits: RequestParserLimits;
   readonly #output: RespOutput;
-  readonly #runner: CommandRunner;
+  readonly #runner: ClientCommandRunner;
   readonly #held: HeldBytes;
   readonly #input: InputGate;
   readonly #writer: AnswerWriter;
@@ -110,7 +110,7 @@ export class RespConnection implements ClientLink {
       onRefused: (why) => this.#refuseInput(why),
     });
     this.#writer = new AnswerWriter(client, this.#output, this.#held, () => this.#written());
-    this.#runner = new CommandRunner(face, this.client);
+    this.#runner = new ClientCommandRunner(face, this.client);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('drain', () => {
       this.#output.drained();
@@ -212,7 +212,7 @@ export class RespConnection implements ClientLink {
     this.#parser.feed(chunk);
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
     if (!this.#isWaiting) this.#pump();
-    if (this.#isWaiting) this.#input.narrow(); // C1
+    if (this.#isWaiting) this.#input.narrow(); // RCO1
   }
 
   /**
@@ -240,7 +240,7 @@ export class RespConnection implements ClientLink {
     if (this.#isWaiting || this.#isPumping || this.client.isClosed) return;
     if (this.#output.bytes > this.face.parts.limits.pauseOutputBytes) {
       this.#output.flush();
-      // C3. Unless everything fits after all.
+      // RCO3. Unless everything fits after all.
       if (this.#output.isBehind) {
         this.#pumpWhenRead();
         this.#input.narrow();
@@ -308,7 +308,7 @@ export class RespConnection implements ClientLink {
     const { limits } = this.face.parts;
     for (let taken = 0; !this.#isEnding && !this.#isWaiting; taken += 1) {
       if (taken >= COMMANDS_A_STRETCH && this.#batch.isEmpty) {
-        this.#breathe(); // C4
+        this.#breathe(); // RCO4
         return;
       }
       const words = this.#postponed ?? this.#next();

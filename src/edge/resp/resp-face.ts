@@ -22,9 +22,9 @@ import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';
 import { CutLog } from './cut-log.js';
 import { FullDatabases } from './full-databases.js';
+import { MemoryWaiters } from './memory-waiters.js';
 import { Pauses } from './pauses.js';
 import type { RespFaceLimits } from './resp-limits.js';
-import { Room } from './room.js';
 import { SlowReaders } from './slow-readers.js';
 import { TrackingTables } from './tracking-tables.js';
 
@@ -60,7 +60,7 @@ export class RespFace {
   readonly fullDatabases: FullDatabases;
   readonly budget: ByteBudget;
   readonly broadcasts: Broadcasts;
-  readonly room: Room;
+  readonly room: MemoryWaiters;
   readonly slowReaders = new SlowReaders();
   readonly cuts: CutLog;
   /** Set while draining: nothing new begins. */
@@ -74,7 +74,7 @@ export class RespFace {
     this.incidents = new Incidents('resp', parts, 'r');
     this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
     this.broadcasts = parts.broadcasts ?? new BroadcastQueue(parts.clock, parts.timers);
-    this.room = new Room(parts.clock, parts.timers, parts.limits.maxRoomWaitMs, this.slowReaders);
+    this.room = new MemoryWaiters(parts.clock, parts.timers, parts.limits.maxRoomWaitMs, this.slowReaders);
     this.cuts = new CutLog(parts);
     this.fullDatabases = new FullDatabases(parts.clock);
     this.clients = new ClientRegistry((database, change) => parts.meter.connected(database, change));

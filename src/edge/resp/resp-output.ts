@@ -2,13 +2,13 @@
  * What a connection has to say, in order: answers as they come, and what it says unasked between them.
  *
  * Invariants
- *  O1 what is said unasked never stands inside an answer, nor in front of the answer of a command that was
- *     being run when it arrived: a client hears of a change behind the value that has changed
- *  O2 output that is not read is bounded: beyond `maxOutputBytes` the connection is cut, and beyond
- *     `softOutputBytes` after `softOutputMs`
- *  O3 what is said unasked leaves when it is this connection's turn (broadcast-queue.ts), a write at a time while the
- *     client reads; what waits are references, and answers behind them wait as well
- *  O4 what waits for its turn is not held by the client: it counts from when the client does not take it
+ *  RO1 what is said unasked never stands inside an answer, nor in front of the answer of a command that was
+ *      being run when it arrived: a client hears of a change behind the value that has changed
+ *  RO2 output that is not read is bounded: beyond `maxOutputBytes` the connection is cut, and beyond
+ *      `softOutputBytes` after `softOutputMs`
+ *  RO3 what is said unasked leaves when it is this connection's turn (broadcast-queue.ts), a write at a time while the
+ *      client reads; what waits are references, and answers behind them wait as well
+ *  RO4 what waits for its turn is not held by the client: it counts from when the client does not take it
  */
 import type { Socket } from 'node:net';
 import type { ByteString } from '../../kernel/index.js';
@@ -52,7 +52,7 @@ export class RespOutput implements BroadcastItem {
     return this.parts.socket.writableLength + this.#answers.length + this.#waiting.bytes + this.#pushedBytes;
   }
 
-  /** How much of these the client has been offered, or has asked for. (O4) */
+  /** How much of these the client has been offered, or has asked for. (RO4) */
   get heldBytes(): number {
     return this.#turn !== undefined ? this.parts.socket.writableLength + this.#answers.length : this.bytes;
   }
@@ -109,7 +109,7 @@ export class RespOutput implements BroadcastItem {
     else timers.soon(goOn);
   }
 
-  /** (O3) */
+  /** (RO3) */
   handOn(mayGoOn: () => boolean): number {
     const { socket, onGrown } = this.parts;
     if (!this.isHeld) this.#takePushed();

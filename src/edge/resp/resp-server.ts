@@ -2,9 +2,9 @@
  * The native protocol's face as a server: sockets, their bounds, and an orderly end.
  *
  * Invariants
- *  S1 one address has a bounded share of a bounded number of connections; who is one too many is told so
- *  S2 nobody stays who has not signed in, whose password or user is gone, or who does not read
- *  S3 after `close` began no connection is accepted, and what is under way is answered as its connection's last
+ *  RSE1 one address has a bounded share of a bounded number of connections; who is one too many is told so
+ *  RSE2 nobody stays who has not signed in, whose password or user is gone, or who does not read
+ *  RSE3 after `close` began no connection is accepted, and what is under way is answered as its connection's last
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';

@@ -6,7 +6,7 @@ import type { ClientLink, RespClient } from './resp-client.js';
 
 type Holder = Pick<RespClient, 'grant'> & { readonly link: Pick<ClientLink, 'unreadBytes' | 'cut'> };
 
-const NO_ROOM_FOR_OUTPUT = 'no-room-for-output';
+const NO_MEMORY_FOR_OUTPUT = 'no-room-for-output';
 
 export class SlowReaders {
   readonly #holders = new Set<Holder>();
@@ -25,7 +25,7 @@ export class SlowReaders {
       slowest = holder;
       mostBytes = holder.link.unreadBytes;
     }
-    slowest?.link.cut(NO_ROOM_FOR_OUTPUT);
+    slowest?.link.cut(NO_MEMORY_FOR_OUTPUT);
     return slowest !== undefined;
   }
 }

@@ -3,11 +3,11 @@
  * change. Owners say which keys have changed; here it is found out whom to tell.
  *
  * Invariants
- *  T1 a key is noted before it is asked for, so no change of it is missed
- *  T2 a client is told of a key once, until it reads it again
- *  T3 what changes together is told together to those who hear of every change: one message for each prefix
- *  T4 beyond `maxKeys`, or `TRACKED_SHARE` of what requests may hold, or when there is no room for more, the key that
- *     was noted first is invalidated, changed or not
+ *  TT1 a key is noted before it is asked for, so no change of it is missed
+ *  TT2 a client is told of a key once, until it reads it again
+ *  TT3 what changes together is told together to those who hear of every change: one message for each prefix
+ *  TT4 beyond `maxKeys`, or `TRACKED_SHARE` of what requests may hold, or when there is no room for more, the key that
+ *      was noted first is invalidated, changed or not
  */
 import { encodePush } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
@@ -132,7 +132,7 @@ export class TrackingTables {
     return fresh;
   }
 
-  /** (T4) */
+  /** (TT4) */
   #makeRoom(table: Table): void {
     const maxBytes = this.budget.limitBytes * TRACKED_SHARE;
     while (bytesOf(table) > maxBytes || !holdsAll(table)) this.#invalidateFirst(table);
@@ -197,7 +197,7 @@ export class TrackingTables {
     }
   }
 
-  /** (T3) */
+  /** (TT3) */
   #tellSoon(table: Table, client: RespClient, prefix: ByteString, key: ByteString): void {
     const { untold } = table;
     if (untold.size === 0) {

@@ -6,7 +6,7 @@ import { parsed } from '../http/json-bounds.js';
 import { itemsOf } from '../http/json-items.js';
 import { skipBlanks } from '../http/json-texts.js';
 import { invalid } from '../http/refused.js';
-import { LONG_BODY_BYTES, MAX_DOCUMENT_BYTES } from './face-limits.js';
+import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES } from './face-limits.js';
 
 const OPEN_ARRAY = 0x5b;
 
@@ -24,7 +24,7 @@ const BOUNDS = {
  * @throws Refused 400
  */
 export function* documentItems(body: Buffer): Generator<{ readonly item: unknown } | undefined, void> {
-  if (body.length <= LONG_BODY_BYTES) {
+  if (body.length <= LONG_UPSERT_BYTES) {
     const whole = parsed(body);
     for (const item of Array.isArray(whole) ? whole : [whole]) yield { item };
   } else if (body[skipBlanks(body, 0)] === OPEN_ARRAY) {

@@ -3,10 +3,10 @@
  * there. For writes it asks the owner, which decides by the rules of domain/search and does each in one step; reads are
  * plain commands, page by page.
  *
- *  ST1 a write is carried out whole or not at all, but for removals by prefix and by filter, which go in steps of
- *      `STEP_DOCUMENTS`, each whole; what a step has removed stays removed
- *  ST2 no step and no answer of the owner grows with the database
- *  ST3 what is removed by a filter had a text that the filter fits in the moment it is removed
+ *  DST1 a write is carried out whole or not at all, but for removals by prefix and by filter, which go in steps of
+ *       `STEP_DOCUMENTS`, each whole; what a step has removed stays removed
+ *  DST2 no step and no answer of the owner grows with the database
+ *  DST3 what is removed by a filter had a text that the filter fits in the moment it is removed
  */
 import type { Reply } from '../../domain/kv/index.js';
 import {
@@ -26,7 +26,7 @@ import {
 } from '../../domain/search/index.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../kernel/index.js';
 import type { KvGateway } from '../../ports/index.js';
-import { MAX_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
+import { MAX_DOCUMENT_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
 import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
 /** A document that is replaced every time a filter was asked about it is left alone after so many times. */
@@ -101,7 +101,7 @@ export class DocumentStore {
     const documents: FoundDocument[] = [];
     let bytes = 0;
     for (let from = 0; from < ids.length; from += READ_DOCUMENTS) {
-      if (bytes >= MAX_PAGE_BYTES) return { documents, last: textOfBytes(ids[from - 1] as ByteString) };
+      if (bytes >= MAX_DOCUMENT_PAGE_BYTES) return { documents, last: textOfBytes(ids[from - 1] as ByteString) };
       const part = ids.slice(from, from + READ_DOCUMENTS);
       const texts = await this.#texts(name, part);
       for (const [at, text] of texts.entries()) {
@@ -120,7 +120,7 @@ export class DocumentStore {
     return { removed: Number(removed), isCutShort: false, ...totalsOf(totals) };
   }
 
-  /** ST1. @param mayGoOn asked before each step but the first */
+  /** DST1. @param mayGoOn asked before each step but the first */
   async removePrefix(name: string, prefix: string, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
     let after = '';
@@ -135,7 +135,7 @@ export class DocumentStore {
     }
   }
 
-  /** ST1, ST3. @param mayGoOn asked before each step but the first */
+  /** DST1, DST3. @param mayGoOn asked before each step but the first */
   async removeFitting(name: string, fits: FilterPredicate, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
     let range = rangeOf('');

@@ -12,7 +12,7 @@ import type { DatabaseId } from '../../kernel/index.js';
 import type { Clock, KvGrant, Quota, SearchGrant } from '../../ports/index.js';
 import { searchLimitReached } from '../error-map.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
-import { Refused } from '../http/refused.js';
+import { RefusedRequest } from '../http/refused.js';
 import { MAX_UPSERTED_DOCUMENTS, RERANK_UNIT_DOCUMENTS } from './face-limits.js';
 import type { SearchMonth } from './search-face.js';
 
@@ -37,21 +37,27 @@ export class SearchAllowance {
   mayWriteAtOnce({ limits }: SearchGrant, documents: number): void {
     const most = Math.min(limits.maxWritesPerRequest, MAX_UPSERTED_DOCUMENTS);
     if (documents <= most) return;
-    throw new Refused(searchLimitReached('request', 'max_writes_per_request', `at most ${most} documents at once`));
+    throw new RefusedRequest(
+      searchLimitReached('request', 'max_writes_per_request', `at most ${most} documents at once`),
+    );
   }
 
   /** @throws Refused 400 */
   mayReadAtOnce({ limits }: SearchGrant, documents: number): void {
     const most = limits.maxReadsPerRequest;
     if (documents <= most) return;
-    throw new Refused(searchLimitReached('request', 'max_reads_per_request', `at most ${most} documents at once`));
+    throw new RefusedRequest(
+      searchLimitReached('request', 'max_reads_per_request', `at most ${most} documents at once`),
+    );
   }
 
   /** To be asked for everything that carries documents. @throws Refused 429 */
   mayTransfer({ index, limits }: SearchGrant): void {
     const most = limits.maxMonthlyBandwidth;
     if (most < 0 || this.parts.usage.bytes(index) < most) return;
-    throw new Refused(searchLimitReached('time', 'max_monthly_bandwidth', `all ${most} bytes of this month are used`));
+    throw new RefusedRequest(
+      searchLimitReached('time', 'max_monthly_bandwidth', `all ${most} bytes of this month are used`),
+    );
   }
 
   /** @throws Refused 429; what the quota throws */
@@ -69,7 +75,7 @@ export class SearchAllowance {
       throw perSecond('max_query_per_second', limits.maxQueryPerSecond, 'queries');
     const most = limits.maxMonthlyReranks;
     if (rerankUnits > 0 && most >= 0 && this.parts.usage.rerankUnits(index) + rerankUnits > most)
-      throw new Refused(searchLimitReached('time', 'max_monthly_reranks', `all ${most} of this month are used`));
+      throw new RefusedRequest(searchLimitReached('time', 'max_monthly_reranks', `all ${most} of this month are used`));
     await this.#takeOfDay(searchQueries(index), limits.maxDailyQueries, 1, 'max_daily_queries');
   }
 
@@ -79,7 +85,7 @@ export class SearchAllowance {
     if (perDay > 0 && (await this.parts.quota.take(asLeased(subject, perDay), count))) return;
     const tomorrowInMs = DAY_MS - (this.parts.clock.nowMs() % DAY_MS);
     const text = `all ${perDay} of this day (UTC) are used`;
-    throw new Refused(searchLimitReached('time', limit, text, Math.ceil(tomorrowInMs / 1000)));
+    throw new RefusedRequest(searchLimitReached('time', limit, text, Math.ceil(tomorrowInMs / 1000)));
   }
 }
 
@@ -93,8 +99,8 @@ function taken(bursts: BurstLimiter, index: DatabaseId, most: number, count: num
   return most < 0 || (most > 0 && bursts.take(index, most, count));
 }
 
-function perSecond(limit: string, most: number, what: string): Refused {
-  return new Refused(searchLimitReached('time', limit, `at most ${most} ${what} in a second`, 1));
+function perSecond(limit: string, most: number, what: string): RefusedRequest {
+  return new RefusedRequest(searchLimitReached('time', limit, `at most ${most} ${what} in a second`, 1));
 }
 
 /** The quota leases days by the database and its limit, and looks at nothing else of a grant. */

@@ -1,9 +1,9 @@
 /** What the OpenAPI document says of the data plane of search indexes as a whole. */
-import type { Area } from '../http/openapi/area.js';
+import type { ApiArea } from '../http/openapi/area.js';
 import { ERROR_SCHEMA, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 import { SEARCH_ROUTES } from './commands/index.js';
 
-export const SEARCH_AREA: Area = {
+export const SEARCH_AREA: ApiArea = {
   name: 'search',
   description: 'Documents of search indexes.',
   routes: SEARCH_ROUTES,

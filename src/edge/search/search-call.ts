@@ -2,15 +2,15 @@
  * One request of a search index and its answer. The call has what was found out about the request; only the answer
  * writes.
  *
- *  E1 an answer is written once, head and body together, with its length
- *  E2 a success is `{"result": …}`, a refusal `{"error": "…", "status": …}`
+ *  SC1 an answer is written once, head and body together, with its length
+ *  SC2 a success is `{"result": …}`, a refusal `{"error": "…", "status": …}`
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SearchGrant } from '../../ports/index.js';
 import { write, writeRefusal } from '../http/answer.js';
 import { isLongBody } from '../http/index.js';
 import { parsed } from '../http/json-bounds.js';
-import type { Refused } from '../http/refused.js';
+import type { RefusedRequest } from '../http/refused.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
 import { WRITTEN_DOCUMENTS } from './face-limits.js';
@@ -99,7 +99,7 @@ export class SearchAnswer {
   }
 
   /** @param leavesBody the refusal comes before the body was asked for, and a long body is not read */
-  refuse(refused: Refused, leavesBody = false): void {
+  refuse(refused: RefusedRequest, leavesBody = false): void {
     const { status, text: error } = refused.refusal;
     const text = JSON.stringify({ error, status });
     const headers = answerHeaders(this.request);

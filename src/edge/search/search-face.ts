@@ -3,7 +3,7 @@ import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
 import { Incidents } from '../http/incidents.js';
-import { BodyReader, ClientAddresses, type ProxyRange } from '../http/index.js';
+import { ClientAddresses, type ProxyRange, RequestBodyReader } from '../http/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
 import { SearchAllowance } from './search-allowance.js';
@@ -38,7 +38,7 @@ export interface SearchHandlerParts {
 
 export class SearchFace {
   readonly limits: SearchFaceLimits;
-  readonly bodies: BodyReader;
+  readonly bodies: RequestBodyReader;
   readonly allowance: SearchAllowance;
   #scans = 0;
   readonly incidents: Incidents;
@@ -50,7 +50,7 @@ export class SearchFace {
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.incidents = new Incidents('search', parts, 's');
     this.limits = { ...DEFAULT_SEARCH_FACE_LIMITS, ...parts.limits };
-    this.bodies = new BodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
+    this.bodies = new RequestBodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
     this.allowance = new SearchAllowance(parts);
   }
 

@@ -11,7 +11,7 @@ import type { SearchGrant } from '../../ports/index.js';
 import { queueBodyTooLarge, SEARCH_REFUSALS, SHARED_REFUSALS, searchRefusalOf } from '../error-map.js';
 import { bearerToken } from '../http/credentials.js';
 import { FaceRequest, isLongBody } from '../http/index.js';
-import { invalid, Refused } from '../http/refused.js';
+import { invalid, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { SEARCH_ROUTES } from './commands/index.js';
 import { isPreflight, preflightHeaders } from './cors.js';
@@ -61,7 +61,7 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
   const grant = grantOf(face, request, target);
   const command = commandOf(request, target);
   const { permission } = (command.named ?? command.ofAll) as SearchRoute;
-  if (grant.role === 'read-only' && permission !== 'read') throw new Refused(SEARCH_REFUSALS.readOnly);
+  if (grant.role === 'read-only' && permission !== 'read') throw new RefusedRequest(SEARCH_REFUSALS.readOnly);
   const route = routeOf(command, target);
   const { maxUpsertBytes, maxBodyBytes } = face.limits;
   const limitBytes = route.bodyBound === 'upsert' ? maxUpsertBytes : maxBodyBytes;
@@ -72,10 +72,10 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
         void run(answer, route, new SearchCall(face, answer, target, grant, outcome.body));
         return;
       case 'too-large':
-        answer.refuse(new Refused(queueBodyTooLarge(limitBytes)));
+        answer.refuse(new RefusedRequest(queueBodyTooLarge(limitBytes)));
         return;
       case 'overloaded':
-        answer.refuse(new Refused(SHARED_REFUSALS.overloaded));
+        answer.refuse(new RefusedRequest(SHARED_REFUSALS.overloaded));
         return;
       case 'aborted':
     }
@@ -94,23 +94,23 @@ async function run(answer: SearchAnswer, route: SearchRoute, call: SearchCall): 
 function grantOf(face: SearchFace, request: IncomingMessage, { id }: SearchTarget): SearchGrant {
   const { parts, signIns, addresses } = face;
   const token = bearerToken(request.headers.authorization);
-  if (token === undefined) throw new Refused(SEARCH_REFUSALS.unauthorized);
+  if (token === undefined) throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
   const index = databaseIdOfUuid(id);
   const signingIn = { signIns, address: () => addresses.of(request), secret: token };
   const grant = signedIn(signingIn, () =>
     index === undefined ? undefined : parts.access.grantForSearch(index, token),
   );
-  if (grant === undefined) throw new Refused(SEARCH_REFUSALS.unauthorized);
+  if (grant === undefined) throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
   return grant;
 }
 
 /** @throws Refused 404, 405 */
 function commandOf({ method = '' }: IncomingMessage, target: SearchTarget): Command {
   const command = COMMANDS.get(target.command);
-  if (command === undefined) throw new Refused(SEARCH_REFUSALS.commandNotFound);
+  if (command === undefined) throw new RefusedRequest(SEARCH_REFUSALS.commandNotFound);
   const methods = (command.named ?? command.ofAll)?.methods.map((each) => each.toUpperCase()) ?? [];
   if (methods.includes(method)) return command;
-  throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
+  throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
 }
 
 /** @throws Refused 400 for what is no name */

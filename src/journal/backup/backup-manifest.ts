@@ -4,7 +4,7 @@
  *
  *   {"sha256": "<of the JSON text of contents>", "contents": { … }}
  *
- *  BM1 a manifest that was changed by as much as a bit is refused
+ *  BMA1 a manifest that was changed by as much as a bit is refused
  */
 import { createHash } from 'node:crypto';
 import { MillraceError, type ShardName } from '../../kernel/index.js';
@@ -80,7 +80,7 @@ export async function writeManifest(files: BackupFiles, contents: BackupManifest
   );
 }
 
-/** @throws INVALID when there is none, or of a format that is not known; JOURNAL_DAMAGED (BM1) */
+/** @throws INVALID when there is none, or of a format that is not known; JOURNAL_DAMAGED (BMA1) */
 export async function readManifest(files: BackupFiles): Promise<BackupManifest> {
   const pieces = await files.read(MANIFEST_FILE);
   if (pieces === undefined) {

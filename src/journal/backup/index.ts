@@ -6,7 +6,7 @@ export {
 } from './backup-manifest.js';
 export { type BackupSource, createBackup, type Installation } from './create-backup.js';
 export { type KeptObjects, keptBackups, loadKept, readKept, removeAllOf, removeKept } from './kept-objects.js';
-export { type KeepRequest, type Kept, keepStates } from './kept-state.js';
+export { type KeepRequest, type KeptState, keepStates } from './kept-state.js';
 export type { BackupPlanes } from './planes.js';
 export {
   checkKey,

@@ -43,7 +43,7 @@ export interface KeepRequest {
   readonly shards: readonly ShardName[];
 }
 
-export interface Kept {
+export interface KeptState {
   /** Names of the partitions' manifests, in order of index. */
   readonly manifests: readonly string[];
   /** The bytes of all segments. */
@@ -54,7 +54,7 @@ export interface Kept {
 const TRIES = 5;
 
 /** @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the shard does not read back. What was written is to be removed then */
-export async function keepStates(ports: KeepPorts, request: KeepRequest, foldFactory: FoldFactory): Promise<Kept> {
+export async function keepStates(ports: KeepPorts, request: KeepRequest, foldFactory: FoldFactory): Promise<KeptState> {
   const manifests = new Map<PartitionName, string>();
   let bytes = 0;
   for (const shard of new Set(request.shards)) {

@@ -1,10 +1,10 @@
 /**
  * Values → MessagePack, written straight into one growing buffer: an event costs no values in between.
  *
- *  P1 what is written depends on the value alone: equal values have equal bytes
- *  P2 nothing is written that `Unpacker` would refuse: a number that is no integer where one belongs is a defect
- *     of ours, found before it is in the journal
- *  P3 any string comes back as it was, also one that is not Unicode (a lone surrogate): such a one travels as UTF-16
+ *  PK1 what is written depends on the value alone: equal values have equal bytes
+ *  PK2 nothing is written that `Unpacker` would refuse: a number that is no integer where one belongs is a defect
+ *      of ours, found before it is in the journal
+ *  PK3 any string comes back as it was, also one that is not Unicode (a lone surrogate): such a one travels as UTF-16
  */
 import { assert } from '../errors.js';
 

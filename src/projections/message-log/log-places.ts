@@ -4,25 +4,25 @@
  */
 import { type DlqId, MillraceError } from '../../kernel/index.js';
 
-export interface Place {
+export interface LogPlace {
   readonly atMs: number;
   readonly n: number;
 }
 
 const PLACE = /^([0-9]{1,16})-([0-9]{1,16})$/;
 
-const BEFORE_ALL: Place = { atMs: -1, n: -1 };
-const AFTER_ALL: Place = { atMs: Number.MAX_SAFE_INTEGER, n: Number.MAX_SAFE_INTEGER };
+const BEFORE_ALL: LogPlace = { atMs: -1, n: -1 };
+const AFTER_ALL: LogPlace = { atMs: Number.MAX_SAFE_INTEGER, n: Number.MAX_SAFE_INTEGER };
 
 /** @throws INVALID */
-export function placeOf(text: string): Place {
+export function placeOf(text: string): LogPlace {
   const place = maybePlace(text);
   if (place === undefined) throw new MillraceError('INVALID', 'not a cursor of this list');
   return place;
 }
 
 /** Undefined: no list has such a place. */
-export function maybePlace(text: string): Place | undefined {
+export function maybePlace(text: string): LogPlace | undefined {
   const match = PLACE.exec(text);
   if (match === null) return undefined;
   const place = { atMs: Number(match[1]), n: Number(match[2]) };
@@ -30,9 +30,9 @@ export function maybePlace(text: string): Place | undefined {
 }
 
 /** Both exclusive. */
-export interface Range {
-  readonly after: Place;
-  readonly before: Place;
+export interface LogRange {
+  readonly after: LogPlace;
+  readonly before: LogPlace;
 }
 
 export type Order = 'earliestFirst' | 'latestFirst';
@@ -41,8 +41,8 @@ export type Order = 'earliestFirst' | 'latestFirst';
 export function rangeOf(
   { fromMs, toMs }: { readonly fromMs?: number | undefined; readonly toMs?: number | undefined },
   order: Order,
-  cursor: Place | undefined,
-): Range {
+  cursor: LogPlace | undefined,
+): LogRange {
   const after = fromMs === undefined ? BEFORE_ALL : { atMs: fromMs, n: -1 };
   const before = toMs === undefined ? AFTER_ALL : { atMs: toMs, n: Number.MAX_SAFE_INTEGER };
   if (cursor === undefined) return { after, before };
@@ -50,14 +50,14 @@ export function rangeOf(
   return { after, before: isBefore(cursor, before) ? cursor : before };
 }
 
-export function dlqPlace(dlqId: DlqId): Place {
+export function dlqPlace(dlqId: DlqId): LogPlace {
   return placeOf(dlqId);
 }
 
-export function textOf({ atMs, n }: Place): string {
+export function textOf({ atMs, n }: LogPlace): string {
   return `${atMs}-${n}`;
 }
 
-export function isBefore(a: Place, b: Place): boolean {
+export function isBefore(a: LogPlace, b: LogPlace): boolean {
   return a.atMs === b.atMs ? a.n < b.n : a.atMs < b.atMs;
 }

@@ -1,5 +1,5 @@
 /**
- * Pages of the log and of the DLQ list. A page ends with what was asked for, with `MAX_PAGE_BYTES`, or when its time
+ * Pages of the log and of the DLQ list. A page ends with what was asked for, with `MAX_LOG_PAGE_BYTES`, or when its time
  * is over; it then says where to go on, so that a search which has to look at a million rows costs many short pages
  * and never one long silence. Each generator's step is a few milliseconds.
  */
@@ -8,13 +8,13 @@ import type { AccountId, DlqId } from '../../kernel/index.js';
 import type { DlqPage, DlqRow, LogEvent, LogPage, LogQuery, SqlFile, SqlRow } from '../../ports/index.js';
 import { ShownParts } from '../shown-parts.js';
 import { type Prepared, prepared } from '../statements.js';
-import { maybePlace, type Place, placeOf, rangeOf, textOf } from './log-places.js';
+import { type LogPlace, maybePlace, placeOf, rangeOf, textOf } from './log-places.js';
 import { groupedEvents } from './message-groups.js';
-import { MAX_PAGE_BYTES, PageParts, READ_MESSAGE } from './page-parts.js';
-import { type Found, RowSearch } from './row-search.js';
+import { MAX_LOG_PAGE_BYTES, PageParts, READ_MESSAGE } from './page-parts.js';
+import { RowSearch, type SearchStep } from './row-search.js';
 import { STATE_NUMBERS } from './schema.js';
 
-export class LogReader {
+export class MessageLogReader {
   readonly #events: RowSearch;
   readonly #dlq: RowSearch;
   readonly #sql: Prepared<typeof STATEMENTS>;
@@ -40,7 +40,7 @@ export class LogReader {
     const search = { account, filter, states, order, ...range, accept: () => true };
     const events: LogEvent[] = [];
     const last = yield* gathered(this.#events.run(search), isLate, (row) => {
-      if (events.length >= count || page.bytes >= MAX_PAGE_BYTES) return false;
+      if (events.length >= count || page.bytes >= MAX_LOG_PAGE_BYTES) return false;
       const event = page.event(row);
       if (event !== undefined) events.push(event);
       return true;
@@ -68,7 +68,7 @@ export class LogReader {
       this.#dlq.run({ account, filter, states: [], order, ...range, accept }),
       isLate,
       (row) => {
-        if (entries.length >= count || page.bytes >= MAX_PAGE_BYTES) return false;
+        if (entries.length >= count || page.bytes >= MAX_LOG_PAGE_BYTES) return false;
         const entry = page.entry(row);
         if (entry !== undefined) entries.push(entry);
         return true;
@@ -102,11 +102,11 @@ const STATEMENTS = {
  * Takes rows until `take` wants no more. @returns where the next page begins, exclusive; undefined when nothing is left
  */
 function* gathered(
-  found: Iterable<Found>,
+  found: Iterable<SearchStep>,
   isLate: () => boolean,
   take: (row: SqlRow) => boolean,
-): Generator<void, Place | undefined> {
-  let last: Place | undefined;
+): Generator<void, LogPlace | undefined> {
+  let last: LogPlace | undefined;
   for (const { place, row } of found) {
     if (row !== undefined && !take(row)) return last;
     last = place;

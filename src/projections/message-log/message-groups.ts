@@ -2,14 +2,14 @@
  * Pages of the log by message: each message with all of its events that match, one message after the other.
  *
  * Invariants
- *  MG1 a message is on one page of a list: where its first matching event, in the list's order, stands
- *  MG2 latest first, events that happen after a list's first page are not in it: they would take their messages to
- *      pages that have been shown already
+ *  MGR1 a message is on one page of a list: where its first matching event, in the list's order, stands
+ *  MGR2 latest first, events that happen after a list's first page are not in it: they would take their messages to
+ *       pages that have been shown already
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { LogEvent, LogPage, LogQuery } from '../../ports/index.js';
-import { isBefore, maybePlace, type Place, type Range, rangeOf, textOf } from './log-places.js';
-import { MAX_PAGE_BYTES, type PageParts } from './page-parts.js';
+import { isBefore, type LogPlace, type LogRange, maybePlace, rangeOf, textOf } from './log-places.js';
+import { MAX_LOG_PAGE_BYTES, type PageParts } from './page-parts.js';
 import type { RowSearch } from './row-search.js';
 
 /** A message shows so many events, and those behind are left out: a restless one must not fill the page for ever. */
@@ -42,13 +42,13 @@ export function* groupedEvents(
   const events: LogEvent[] = [];
   let messages = 0;
   let work = 0;
-  let last: Place | undefined;
-  const next = (place: Place) => textOf(place) + (order === 'latestFirst' && top ? `-${textOf(top)}` : '');
+  let last: LogPlace | undefined;
+  const next = (place: LogPlace) => textOf(place) + (order === 'latestFirst' && top ? `-${textOf(top)}` : '');
   for (const { place, row } of rows.run({ ...search, ...below(top, rangeOf(filter, order, cursor?.place)) })) {
     if (order === 'latestFirst') top ??= place;
     const message = row?.message as number | undefined;
     if (message !== undefined && !seen.has(message)) {
-      const isFull = messages >= count || page.bytes >= MAX_PAGE_BYTES || events.length >= MAX_PAGE_EVENTS;
+      const isFull = messages >= count || page.bytes >= MAX_LOG_PAGE_BYTES || events.length >= MAX_PAGE_EVENTS;
       if (isFull) return { events, cursor: last && next(last) };
       seen.add(message);
       work += MESSAGE_WORK;
@@ -72,13 +72,13 @@ export function* groupedEvents(
 }
 
 /** Empty for a message that belongs to a page before: its first event is not the one at `place`. */
-function eventsOf(found: ReturnType<RowSearch['run']>, place: Place, page: PageParts): LogEvent[] {
+function eventsOf(found: ReturnType<RowSearch['run']>, place: LogPlace, page: PageParts): LogEvent[] {
   const events: LogEvent[] = [];
   for (const one of found) {
     if (one.row === undefined) continue;
     const isFirst = events.length === 0;
     if (isFirst && textOf(one.place) !== textOf(place)) return events;
-    if (events.length >= MAX_GROUP_EVENTS || (!isFirst && page.bytes >= MAX_PAGE_BYTES)) return events;
+    if (events.length >= MAX_GROUP_EVENTS || (!isFirst && page.bytes >= MAX_LOG_PAGE_BYTES)) return events;
     const event = page.event(one.row, isFirst);
     if (event === undefined) return events;
     events.push(event);
@@ -86,15 +86,15 @@ function eventsOf(found: ReturnType<RowSearch['run']>, place: Place, page: PageP
   return events;
 }
 
-/** The range without what is later than `top` (MG2). */
-function below(top: Place | undefined, { after, before }: Range): Range {
+/** The range without what is later than `top` (MGR2). */
+function below(top: LogPlace | undefined, { after, before }: LogRange): LogRange {
   if (top === undefined) return { after, before };
   const end = { atMs: top.atMs, n: top.n + 1 };
   return { after, before: isBefore(end, before) ? end : before };
 }
 
 /** `<place>`, and latest first `<place>-<top>`. */
-function cursorOf(text: string): { readonly place: Place; readonly top: Place | undefined } {
+function cursorOf(text: string): { readonly place: LogPlace; readonly top: LogPlace | undefined } {
   const [atMs, n, ...rest] = text.split('-');
   const place = maybePlace(`${atMs}-${n}`);
   const top = rest.length === 0 ? undefined : maybePlace(rest.join('-'));

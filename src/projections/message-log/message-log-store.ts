@@ -15,10 +15,10 @@ import { ModelFile } from '../model-file.js';
 import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
 import { type Prepared, prepared } from '../statements.js';
-import { LogReader } from './log-reader.js';
+import { MessageLogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
-import { DEFAULT_RETENTION, Retention, type RetentionLimits } from './retention.js';
-import { SCHEMA, SCHEMA_VERSION } from './schema.js';
+import { DEFAULT_RETENTION, MessageLogRetention, type RetentionLimits } from './retention.js';
+import { MESSAGE_LOG_SCHEMA, MESSAGE_LOG_VERSION } from './schema.js';
 
 export interface MessageLogStoreOptions {
   readonly clusterId: string;
@@ -38,8 +38,8 @@ export class MessageLogStore {
     this.#file = new ModelFile(files, log, {
       model: 'messages',
       clusterId: options.clusterId,
-      version: SCHEMA_VERSION,
-      schema: SCHEMA + RUN_SCHEMA,
+      version: MESSAGE_LOG_VERSION,
+      schema: MESSAGE_LOG_SCHEMA + RUN_SCHEMA,
       partsOf: (file) => this.#partsOf(file),
     });
   }
@@ -48,7 +48,7 @@ export class MessageLogStore {
     return this.#file.parts;
   }
 
-  get reader(): LogReader {
+  get reader(): MessageLogReader {
     return this.#parts.reader;
   }
 
@@ -184,9 +184,9 @@ export class MessageLogStore {
     const maxEventsOf = (account: AccountId) => this.#maxEvents.get(account) ?? maxEvents;
     return {
       writer,
-      reader: new LogReader(file),
+      reader: new MessageLogReader(file),
       runReader: new RunReader(file),
-      retention: new Retention(file, writer.rows, writer.runs.rows, { maxAgeMs, maxEventsOf }),
+      retention: new MessageLogRetention(file, writer.rows, writer.runs.rows, { maxAgeMs, maxEventsOf }),
       sql: prepared(file, STATEMENTS),
     };
   }
@@ -196,9 +196,9 @@ const DROP_STEP = 1000;
 
 interface Parts {
   readonly writer: LogWriter;
-  readonly reader: LogReader;
+  readonly reader: MessageLogReader;
   readonly runReader: RunReader;
-  readonly retention: Retention;
+  readonly retention: MessageLogRetention;
   readonly sql: Prepared<typeof STATEMENTS>;
 }
 

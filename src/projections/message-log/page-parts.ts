@@ -14,7 +14,7 @@ import { textOf } from './log-places.js';
 import { STATE_NUMBERS } from './schema.js';
 
 /** Bodies and responses of one page; it travels between threads and processes whole. */
-export const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+export const MAX_LOG_PAGE_BYTES = 16 * 1024 * 1024;
 
 const EMPTY = new Uint8Array();
 const STATES = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));

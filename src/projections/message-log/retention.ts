@@ -29,7 +29,7 @@ const STEP_EVENTS = 500;
 const STEP_ACCOUNTS = 200;
 const ENDED: ReadonlySet<unknown> = new Set([STATE_NUMBERS.DELIVERED, STATE_NUMBERS.FAILED, STATE_NUMBERS.CANCELED]);
 
-export class Retention {
+export class MessageLogRetention {
   /** Accounts that may have too much. */
   readonly #due = new Set<number>();
   /** Others, of which only the names are known yet. */

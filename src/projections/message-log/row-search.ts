@@ -8,7 +8,7 @@ import type { MessageFilter } from '../../domain/queue/index.js';
 import { obtain, Remembered } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
 import { isWanted, type Profile, rangesOf, type Wanted, wantedOf } from './facets.js';
-import { isBefore, type Order, type Place } from './log-places.js';
+import { isBefore, type LogPlace, type Order } from './log-places.js';
 import { FIRST_RARE_STATE } from './schema.js';
 
 export type Table = 'events' | 'dlq' | 'runs' | 'run_events';
@@ -26,8 +26,8 @@ export interface Search {
   readonly states: readonly number[];
   readonly order: Order;
   /** Both exclusive. */
-  readonly after: Place;
-  readonly before: Place;
+  readonly after: LogPlace;
+  readonly before: LogPlace;
   /** Where the caller knows a narrower way than the filter. */
   readonly only?: readonly Key[] | undefined;
   /** What no index knows. */
@@ -35,8 +35,8 @@ export interface Search {
 }
 
 /** How far a search has come; with a row where one was found there. */
-export interface Found {
-  readonly place: Place;
+export interface SearchStep {
+  readonly place: LogPlace;
   readonly row: SqlRow | undefined;
 }
 
@@ -82,7 +82,7 @@ export class RowSearch {
   }
 
   /** Rows in order, with a step without a row now and then. */
-  *run(search: Search): Generator<Found> {
+  *run(search: Search): Generator<SearchStep> {
     const wanted = wantedOf(search.filter);
     const profiles = new Remembered<number, boolean>(STEP_ROWS);
     const fits = (row: SqlRow) => this.#fits(row, search, wanted, profiles);
@@ -187,18 +187,18 @@ class RowStream {
     private readonly statement: SqlStatement,
     private readonly key: readonly SqlValue[],
     private readonly order: Order,
-    private after: Place,
-    private before: Place,
+    private after: LogPlace,
+    private before: LogPlace,
   ) {}
 
-  peek(): Found | undefined {
+  peek(): SearchStep | undefined {
     if (this.#at === this.#rows.length) this.#more();
     const row = this.#rows[this.#at];
     return row && { place: placeOfRow(row), row };
   }
 
   /** Only after `peek` has shown a row. */
-  take(): { readonly place: Place; readonly row: SqlRow } {
+  take(): { readonly place: LogPlace; readonly row: SqlRow } {
     const row = this.#rows[this.#at] as SqlRow;
     this.#at += 1;
     return { place: placeOfRow(row), row };
@@ -221,7 +221,7 @@ class RowStream {
 /** The stream whose row comes first in this order. */
 function nextOf(streams: readonly RowStream[], order: Order): RowStream | undefined {
   let first: RowStream | undefined;
-  let firstPlace: Place | undefined;
+  let firstPlace: LogPlace | undefined;
   for (const stream of streams) {
     const place = stream.peek()?.place;
     if (place === undefined) continue;
@@ -235,6 +235,6 @@ function nextOf(streams: readonly RowStream[], order: Order): RowStream | undefi
   return first;
 }
 
-function placeOfRow(row: SqlRow): Place {
+function placeOfRow(row: SqlRow): LogPlace {
   return { atMs: row.at_ms as number, n: row.n as number };
 }

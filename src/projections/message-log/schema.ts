@@ -8,7 +8,7 @@
  *  - What messages have in common is stored once and counted (`refs`): envelopes, profiles, bodies.
  *  - A body's id is `account · 2^36 + number`.
  */
-export const SCHEMA_VERSION = 2;
+export const MESSAGE_LOG_VERSION = 2;
 
 /** States from here on are rare enough for an index of their own. */
 export const FIRST_RARE_STATE = 3;
@@ -32,7 +32,7 @@ export function bodyId(account: number, number: number): number {
   return account * BODY_NUMBERS + number;
 }
 
-export const SCHEMA = `
+export const MESSAGE_LOG_SCHEMA = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE shards (
   shard TEXT PRIMARY KEY, created_at TEXT NOT NULL, position INTEGER NOT NULL, entry INTEGER NOT NULL,

@@ -14,7 +14,7 @@ import { encodeEnvelope } from './envelope-bytes.js';
 import { FACETS, profileOf } from './facets.js';
 import { bodyId } from './schema.js';
 
-export interface SharedEnvelope {
+export interface EnvelopeRow {
   readonly id: number;
   readonly account: number;
   readonly profile: number;
@@ -25,8 +25,8 @@ const MAX_REMEMBERED = 20_000;
 
 export class SharedRows {
   readonly #accounts = new Map<string, number>();
-  #byObject = new WeakMap<Envelope, SharedEnvelope>();
-  readonly #byHash = new Remembered<string, SharedEnvelope>(MAX_REMEMBERED);
+  #byObject = new WeakMap<Envelope, EnvelopeRow>();
+  readonly #byHash = new Remembered<string, EnvelopeRow>(MAX_REMEMBERED);
   readonly #envelopeRefs = new Map<number, number>();
   readonly #bodyRefs = new Map<number, number>();
   readonly #sql: Prepared<typeof STATEMENTS>;
@@ -43,7 +43,7 @@ export class SharedRows {
   }
 
   /** One more message has this envelope. */
-  takeEnvelope(account: number, envelope: Envelope): SharedEnvelope {
+  takeEnvelope(account: number, envelope: Envelope): EnvelopeRow {
     let shared = this.#byObject.get(envelope);
     if (shared?.account !== account) {
       shared = this.#envelopeByBytes(account, envelope);
@@ -130,7 +130,7 @@ export class SharedRows {
     this.#byHash.clear();
   }
 
-  #envelopeByBytes(account: number, envelope: Envelope): SharedEnvelope {
+  #envelopeByBytes(account: number, envelope: Envelope): EnvelopeRow {
     const bytes = encodeEnvelope(envelope);
     const hash = createHash('sha256').update(`${account} `).update(bytes).digest();
     const key = hash.toString('latin1');
@@ -141,7 +141,7 @@ export class SharedRows {
     });
   }
 
-  #addEnvelope(account: number, envelope: Envelope, hash: Uint8Array, bytes: Uint8Array): SharedEnvelope {
+  #addEnvelope(account: number, envelope: Envelope, hash: Uint8Array, bytes: Uint8Array): EnvelopeRow {
     const profile = this.#takeProfile(account, envelope);
     return { id: this.#sql.addEnvelope.insert([hash, profile, bytes]), account, profile };
   }

@@ -1,6 +1,6 @@
 /** What a run's row does not hold: steps that wait, how it ended, its failure function. A body that is replaced is let go. */
 import type { CarriedBody, HeaderList } from '../../domain/queue/index.js';
-import type { StepMark, Waiter } from '../../domain/queue/runs/index.js';
+import type { EventWaiter, StepMark } from '../../domain/queue/runs/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -12,7 +12,7 @@ export type ChildName = readonly [runId: string, url: string, createdAtMs: numbe
 
 type Body = Pick<CarriedBody, 'number' | 'content'>;
 
-export interface RunFailure {
+export interface LoggedRunFailure {
   readonly dlqId: string;
   readonly error: string;
   readonly messageId: string;
@@ -38,7 +38,7 @@ export class RunDetails {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  setWaiter(run: RunRow, { step, addedAtMs, resultId, eventId, timeoutText, deadlineMs }: Waiter): void {
+  setWaiter(run: RunRow, { step, addedAtMs, resultId, eventId, timeoutText, deadlineMs }: EventWaiter): void {
     const detail = JSON.stringify([eventId, timeoutText, deadlineMs]);
     this.#sql.setStep.run([run.id, step.stepId, STEP_KINDS.wait, addedAtMs, JSON.stringify(step), resultId, detail]);
   }
@@ -59,7 +59,7 @@ export class RunDetails {
     this.#sql.setEnd.run([run.id, account, dlqId ?? null, error ?? null, response ?? null]);
   }
 
-  setFailure(account: number, run: RunRow, { dlqId, error, messageId, status, header, body }: RunFailure): void {
+  setFailure(account: number, run: RunRow, { dlqId, error, messageId, status, header, body }: LoggedRunFailure): void {
     const before = this.#sql.readEnd.get([run.id]);
     const id = this.shared.takeBody(account, body);
     if (before !== undefined) this.shared.releaseBody(before.body as number);

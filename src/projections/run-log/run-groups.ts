@@ -2,9 +2,9 @@
  * A run's entries and what is open of it → groups of steps, each with its state. Pure: what the steps say is put in by
  * whoever shows them.
  *
- *  RG1 a plan entry announces a member of a parallel group; its result, call, wait or child is found by the step's id
- *  RG2 `next` has deliveries to the endpoint whose outcome is not known: the newest entry's, and any that has failed
- *  RG3 in a run that is over nothing is under way: what was open is cancelled, but for the delivery that failed
+ *  RGR1 a plan entry announces a member of a parallel group; its result, call, wait or child is found by the step's id
+ *  RGR2 `next` has deliveries to the endpoint whose outcome is not known: the newest entry's, and any that has failed
+ *  RGR3 in a run that is over nothing is under way: what was open is cancelled, but for the delivery that failed
  */
 import type { Envelope } from '../../domain/queue/index.js';
 import type { RunState, StepMark } from '../../domain/queue/runs/index.js';

@@ -6,7 +6,7 @@ import type { LoggedInvoker, LoggedRun, SqlFile, SqlRow, StepFailure } from '../
 import { ShownParts, type ShownResponse } from '../shown-parts.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { RunContents, RunDelivery, WaitingStep } from './run-groups.js';
-import { MESSAGE, ROLES, RUN_STATE_NUMBERS } from './schema.js';
+import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS } from './schema.js';
 import { type ShownTexts, shownError } from './shown-texts.js';
 
 /** Rows that are read at once: a few milliseconds. */
@@ -91,9 +91,9 @@ export class RunParts {
       for (const row of rows) {
         const delivery = this.#delivery(row);
         // Those of one place come in order: the last is the one that counts.
-        if (delivery.role === ROLES.step) entries[delivery.place] = delivery;
-        else if (delivery.role === ROLES.call) calls.set(delivery.place, delivery);
-        else if (delivery.role === ROLES.result) results.set(delivery.place, delivery);
+        if (delivery.role === MESSAGE_ROLES.step) entries[delivery.place] = delivery;
+        else if (delivery.role === MESSAGE_ROLES.call) calls.set(delivery.place, delivery);
+        else if (delivery.role === MESSAGE_ROLES.result) results.set(delivery.place, delivery);
       }
       const last = rows.at(-1);
       if (last === undefined || rows.length < STEP_ROWS) break;
@@ -188,7 +188,7 @@ export class RunParts {
 }
 
 /** What a run's record and its events have in common. */
-export function runFacts(
+export function runRecordOf(
   head: RunHead,
 ): Pick<LoggedRun, 'runId' | 'url' | 'createdAtMs' | 'labels' | 'callerIp' | 'isAlias'> {
   const { runId, createdAtMs, envelope } = head;

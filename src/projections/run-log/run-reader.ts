@@ -17,24 +17,24 @@ import type {
   SqlRow,
   StepInfo,
 } from '../../ports/index.js';
-import { type Place, placeOf, rangeOf, textOf } from '../message-log/log-places.js';
+import { type LogPlace, placeOf, rangeOf, textOf } from '../message-log/log-places.js';
 import { type Key, RowSearch } from '../message-log/row-search.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { RunDelivery } from './run-groups.js';
-import { type RunHead, RunParts, runFacts } from './run-parts.js';
+import { type RunHead, RunParts, runRecordOf } from './run-parts.js';
 import { RunRecord } from './run-records.js';
-import { ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
+import { MESSAGE_ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
 import { MAX_RUN_PAGE_BYTES, ShownTexts, shownError } from './shown-texts.js';
-import { stepFactsOf } from './step-records.js';
+import { stepContentsOf } from './step-records.js';
 
 const EVENT_STATES = new Map(
   Object.entries(RUN_EVENT_NUMBERS).map(([state, number]) => [number, state as RunEventState]),
 );
 const CALL_TYPES = new Map<number, StepInfo['callType']>([
-  [ROLES.step, 'step'],
-  [ROLES.call, 'toCallback'],
-  [ROLES.result, 'fromCallback'],
-  [ROLES.failure, 'failureCall'],
+  [MESSAGE_ROLES.step, 'step'],
+  [MESSAGE_ROLES.call, 'toCallback'],
+  [MESSAGE_ROLES.result, 'fromCallback'],
+  [MESSAGE_ROLES.failure, 'failureCall'],
 ]);
 /** Runs of one id, or of one instant, that are looked through. */
 const MAX_NARROWED = 1000;
@@ -73,7 +73,7 @@ export class RunReader {
     });
     const parts = this.#parts;
     const texts = new ShownTexts(trimBytes);
-    let last: Place | undefined;
+    let last: LogPlace | undefined;
     for (const { place, row } of found) {
       if (row !== undefined) {
         if (runs.length >= count || texts.bytes >= MAX_RUN_PAGE_BYTES) return { runs, cursor: last && textOf(last) };
@@ -111,7 +111,7 @@ export class RunReader {
     this.#parts.begin();
     const texts = new ShownTexts(trimBytes);
     const heads = new Map<number, RunHead | undefined>();
-    let last: Place | undefined;
+    let last: LogPlace | undefined;
     for (const { place, row } of found) {
       if (row === undefined) {
         if (isLate()) return { events, cursor: textOf(place) };
@@ -140,7 +140,7 @@ export class RunReader {
     const ending = isEnd ? this.#parts.ending(head.id) : undefined;
     const { redact } = head.envelope.settings;
     return {
-      ...runFacts(head),
+      ...runRecordOf(head),
       atMs: row.at_ms as number,
       state,
       step: message && this.#step(message, head, texts, state === 'CREATED'),
@@ -161,14 +161,14 @@ export class RunReader {
   #step(message: RunDelivery, head: RunHead, texts: ShownTexts, isCreation: boolean): StepInfo {
     const { messageId, step, role, body } = message;
     const { redact } = head.envelope.settings;
-    const isEntry = isCreation && role === ROLES.step && !texts.isSilent;
+    const isEntry = isCreation && role === MESSAGE_ROLES.step && !texts.isSilent;
     const content = isEntry ? this.#parts.body(body) : undefined;
-    const isInit = role === ROLES.step && step === undefined;
-    const out = content && !isInit ? stepFactsOf(content).out : undefined;
+    const isInit = role === MESSAGE_ROLES.step && step === undefined;
+    const out = content && !isInit ? stepContentsOf(content).out : undefined;
     return {
       messageId,
       stepId: step?.stepId === 0 ? step.targetStep : step?.stepId,
-      stepName: step?.stepName ?? (role === ROLES.failure ? 'failure' : 'init'),
+      stepName: step?.stepName ?? (role === MESSAGE_ROLES.failure ? 'failure' : 'init'),
       stepType: step?.stepType ?? 'Initial',
       callType: CALL_TYPES.get(role) ?? 'step',
       concurrent: step?.concurrent ?? 1,

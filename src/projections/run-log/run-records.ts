@@ -11,15 +11,21 @@ import type {
   StepGroup,
 } from '../../ports/index.js';
 import { groupsOf, type NextShape, type RunContents, type RunDelivery, type StepShape } from './run-groups.js';
-import { type RunEnding, type RunHead, type RunParts, runFacts } from './run-parts.js';
+import { type RunEnding, type RunHead, type RunParts, runRecordOf } from './run-parts.js';
 import { MESSAGE, STEP_KINDS } from './schema.js';
 import { type ShownTexts, shownError, textOf } from './shown-texts.js';
-import { answerInCallback, answerInRecord, type CallAnswer, type StepFacts, stepFactsOf } from './step-records.js';
+import {
+  answerInCallback,
+  answerInRecord,
+  type CallAnswer,
+  type StepContents,
+  stepContentsOf,
+} from './step-records.js';
 
 /** Bodies that are read between two pauses: about a millisecond. */
 const STEP_BYTES = 256 * 1024;
 const STEP_STEPS = 50;
-const NO_FACTS: StepFacts = {
+const NO_FACTS: StepContents = {
   out: undefined,
   sleepForMs: undefined,
   sleepUntilMs: undefined,
@@ -71,7 +77,7 @@ export class RunRecord {
     }
     const { settings } = head.envelope;
     return {
-      ...runFacts(head),
+      ...runRecordOf(head),
       state: head.state,
       endedAtMs: head.endedAtMs,
       response: ending?.response && texts.body(ending.response, settings.redact),
@@ -123,11 +129,11 @@ export class RunRecord {
   }
 
   /** What its result says; where there is none yet, what its announcement says. */
-  #facts({ mark, entry, plan, waiting }: StepShape): StepFacts {
+  #facts({ mark, entry, plan, waiting }: StepShape): StepContents {
     if (mark === undefined) return NO_FACTS;
-    if (entry === undefined && waiting?.record !== undefined) return stepFactsOf(waiting.record);
+    if (entry === undefined && waiting?.record !== undefined) return stepContentsOf(waiting.record);
     const told = entry ?? plan;
-    return told === undefined ? NO_FACTS : stepFactsOf(this.#body(told));
+    return told === undefined ? NO_FACTS : stepContentsOf(this.#body(told));
   }
 
   #call(call: RunDelivery, result: RunDelivery | undefined, recorded: CallAnswer | undefined): LoggedCall {
@@ -147,7 +153,7 @@ export class RunRecord {
     };
   }
 
-  #wait({ mark, waiting, state }: StepShape, facts: StepFacts): LoggedWait | undefined {
+  #wait({ mark, waiting, state }: StepShape, facts: StepContents): LoggedWait | undefined {
     if (mark?.stepType !== 'Wait' && mark?.stepType !== 'WaitForWebhook') return undefined;
     const [eventId, timeoutText, deadlineMs] =
       waiting?.kind === STEP_KINDS.wait ? (JSON.parse(waiting.detail) as [string, string, number]) : [];

@@ -13,7 +13,7 @@ import { type Prepared, prepared } from '../statements.js';
 import type { ChildName } from './run-details.js';
 import type { RunRow } from './run-rows.js';
 import { invokerText, placeOf, type RunWriter } from './run-writer.js';
-import { MESSAGE, ROLES, RUN_STATE_NUMBERS } from './schema.js';
+import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS } from './schema.js';
 
 interface Restored {
   readonly run: RunRow;
@@ -118,7 +118,7 @@ export class RunRestorer {
       known ??
       rows.addMessage(account, run, {
         name: failureFunction.messageId,
-        role: ROLES.failure,
+        role: MESSAGE_ROLES.failure,
         place: 0,
         step: undefined,
         envelope: { ...envelope, url: failureFunction.url },
@@ -159,7 +159,7 @@ export class RunRestorer {
     // Not an entry: it brought the outcome of a call, of which step is not told any more.
     rows.addMessage(account, run, {
       name: messageId,
-      role: ROLES.result,
+      role: MESSAGE_ROLES.result,
       place: 0,
       step: undefined,
       envelope: entry.envelope,
@@ -180,7 +180,7 @@ export class RunRestorer {
       if (rows.entryAt(run, place)?.name === messageId) continue;
       rows.addMessage(account, run, {
         name: messageId,
-        role: ROLES.step,
+        role: MESSAGE_ROLES.step,
         place,
         step,
         envelope,
@@ -201,7 +201,7 @@ export class RunRestorer {
       rows.messageOf(account, run, id) ??
       rows.addMessage(account, run, {
         name: id,
-        role: ROLES[part.role],
+        role: MESSAGE_ROLES[part.role],
         place: placeOf(part),
         step: part.role === 'failure' ? undefined : part.step,
         envelope,

@@ -5,13 +5,13 @@
  *  RW1 nothing that belongs to a run is part of the plain log: `apply` takes it, also where the run is not known
  */
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
-import type { Invoker, RunPart, Waiter } from '../../domain/queue/runs/index.js';
+import type { EventWaiter, Invoker, RunPart } from '../../domain/queue/runs/index.js';
 import type { RunEventState, SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { RunDetails } from './run-details.js';
 import { type RunMessageRow, type RunRow, RunRows } from './run-rows.js';
-import { MESSAGE, ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
+import { MESSAGE, MESSAGE_ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
 
 interface NewEvent {
   readonly atMs: number;
@@ -145,7 +145,7 @@ export class RunWriter {
   }
 
   /** An event of runs, whether or not the run is known: it may have begun before this file. */
-  #withRun(runId: Waiter['runId'], change: (run: RunRow) => void): true {
+  #withRun(runId: EventWaiter['runId'], change: (run: RunRow) => void): true {
     const run = this.rows.activeRun(this.#account, runId);
     if (run !== undefined) change(run);
     return true;
@@ -161,7 +161,7 @@ export class RunWriter {
     for (const [place, { messageId, body, step, createdAtMs }] of kept.entries()) {
       this.rows.addMessage(this.#account, run, {
         name: messageId,
-        role: ROLES.step,
+        role: MESSAGE_ROLES.step,
         place,
         step,
         envelope,
@@ -188,7 +188,7 @@ export class RunWriter {
     const known = part.role === 'step' ? this.rows.entryAt(run, part.index) : undefined;
     const message = this.rows.addMessage(this.#account, run, {
       name: id,
-      role: ROLES[part.role],
+      role: MESSAGE_ROLES[part.role],
       place: placeOf(part),
       step: part.role === 'failure' ? undefined : part.step,
       envelope,

@@ -33,7 +33,7 @@ export const RUN_EVENT_NUMBERS: Readonly<Record<RunEventState, number>> = {
   INVOKED: 13,
 };
 
-export const ROLES = { step: 0, call: 1, result: 2, failure: 3 } as const;
+export const MESSAGE_ROLES = { step: 0, call: 1, result: 2, failure: 3 } as const;
 
 /** The states of a message. `RETRY` stays until the message ends: an attempt has failed. */
 export const MESSAGE = { PROGRESS: 0, RETRY: 1, DELIVERED: 2, DEAD: 3, FAILED: 4, CANCELED: 5 } as const;

@@ -3,7 +3,7 @@ import { type HeaderList, parseDurationSeconds } from '../../domain/queue/index.
 
 type Members = Readonly<Record<string, unknown>>;
 
-export interface StepFacts {
+export interface StepContents {
   /** Undefined: the step returned nothing. */
   readonly out: string | undefined;
   readonly sleepForMs: number | undefined;
@@ -19,7 +19,7 @@ export interface CallAnswer {
   readonly text: string;
 }
 
-export function stepFactsOf(content: Uint8Array): StepFacts {
+export function stepContentsOf(content: Uint8Array): StepContents {
   const { out, sleepFor, sleepUntil, waitEventId, timeout, waitTimeout } = membersOf(content);
   return {
     out: out === undefined || out === null ? undefined : typeof out === 'string' ? out : JSON.stringify(out),

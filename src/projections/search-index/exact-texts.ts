@@ -3,51 +3,51 @@
  * every text once more. Two texts of one hash would rank a document too high, in the index of whoever made them.
  */
 
-/** Longer lists keep what is gone until a sweep; looking for one slot in them would cost too much. */
+/** Longer lists keep what is gone until a sweep; looking for one ordinal in them would cost too much. */
 const SEARCHED_LENGTH = 64;
 
 export class ExactTexts {
-  /** One slot as itself: most texts are of one document. */
-  readonly #slotsByHash = new Map<number, number | number[]>();
+  /** One ordinal as itself: most texts are of one document. */
+  readonly #ordinalsByHash = new Map<number, number | number[]>();
 
-  add(text: string, slot: number): void {
+  add(text: string, ordinal: number): void {
     const hash = hashOf(text);
-    const known = this.#slotsByHash.get(hash);
-    if (known === undefined) this.#slotsByHash.set(hash, slot);
-    else if (typeof known === 'number') this.#slotsByHash.set(hash, [known, slot]);
-    else known.push(slot);
+    const known = this.#ordinalsByHash.get(hash);
+    if (known === undefined) this.#ordinalsByHash.set(hash, ordinal);
+    else if (typeof known === 'number') this.#ordinalsByHash.set(hash, [known, ordinal]);
+    else known.push(ordinal);
   }
 
-  remove(text: string, slot: number): void {
+  remove(text: string, ordinal: number): void {
     const hash = hashOf(text);
-    const known = this.#slotsByHash.get(hash);
-    if (known === slot) this.#slotsByHash.delete(hash);
+    const known = this.#ordinalsByHash.get(hash);
+    if (known === ordinal) this.#ordinalsByHash.delete(hash);
     if (!Array.isArray(known) || known.length > SEARCHED_LENGTH) return;
-    const at = known.lastIndexOf(slot);
+    const at = known.lastIndexOf(ordinal);
     if (at < 0) return;
     // Their order means nothing.
     known[at] = known.at(-1) as number;
     known.pop();
-    if (known.length === 0) this.#slotsByHash.delete(hash);
+    if (known.length === 0) this.#ordinalsByHash.delete(hash);
   }
 
-  /** Drops these slots from all lists. Yields how many texts and slots were looked at since it last did. */
-  *retire(isRetired: (slot: number) => boolean): Generator<number> {
-    for (const [hash, known] of this.#slotsByHash) {
+  /** Drops these ordinals from all lists. Yields how many texts and ordinals were looked at since it last did. */
+  *retire(isRetired: (ordinal: number) => boolean): Generator<number> {
+    for (const [hash, known] of this.#ordinalsByHash) {
       if (!Array.isArray(known)) {
         yield 1;
         continue;
       }
-      const kept = known.filter((slot) => !isRetired(slot));
-      if (kept.length === 0) this.#slotsByHash.delete(hash);
-      else if (kept.length < known.length) this.#slotsByHash.set(hash, kept);
+      const kept = known.filter((ordinal) => !isRetired(ordinal));
+      if (kept.length === 0) this.#ordinalsByHash.delete(hash);
+      else if (kept.length < known.length) this.#ordinalsByHash.set(hash, kept);
       yield known.length;
     }
   }
 
   /** Those of documents that are gone may be among them. */
-  slotsOf(text: string): readonly number[] {
-    const known = this.#slotsByHash.get(hashOf(text));
+  ordinalsOf(text: string): readonly number[] {
+    const known = this.#ordinalsByHash.get(hashOf(text));
     if (known === undefined) return [];
     return typeof known === 'number' ? [known] : known;
   }

@@ -2,16 +2,16 @@
  * How well the words of a query fit each document: BM25 over the words themselves, and less over longer words that
  * begin so and over words that may have been meant.
  *
- *  KS1 of one word of the query a document counts one form: the word itself, else the likeliest
- *  KS2 a misspelling is looked for where hardly any document has the word as it stands; a rare form is worth no more
- *      than the word that was asked for
- *  KS3 the work for one query is bounded; beyond the bound forms are left out, never the words themselves
+ *  KSC1 of one word of the query a document counts one form: the word itself, else the likeliest
+ *  KSC2 a misspelling is looked for where hardly any document has the word as it stands; a rare form is worth no more
+ *       than the word that was asked for
+ *  KSC3 the work for one query is bounded; beyond the bound forms are left out, never the words themselves
  */
 import { MAX_QUERY_WORDS } from '../../domain/search/index.js';
 import { K1, type NamedIndex } from './named-index.js';
-import { countOf, slotOf } from './postings.js';
+import { countOf, ordinalOf } from './postings.js';
 import type { Scratch } from './scratch.js';
-import type { Term } from './vocabulary.js';
+import type { IndexedTerm } from './vocabulary.js';
 
 /** What a form is worth beside the word itself, before its distance is counted. */
 const PREFIX_WEIGHT = 0.375;
@@ -33,12 +33,12 @@ const SLICE_POSTINGS = 200_000;
 const HAS_DIGIT = /\p{N}/u;
 
 interface Form {
-  readonly term: Term;
+  readonly term: IndexedTerm;
   readonly weight: number;
 }
 
 /**
- * By slot into `scores`; 0 where no word fits. `counted` notes which words of the query have been; both are zeros at
+ * By ordinal into `scores`; 0 where no word fits. `counted` notes which words of the query have been; both are zeros at
  * first.
  * @returns the best score of a document that is there; 0 when no word fits any
  */
@@ -75,7 +75,7 @@ export function* scoreKeywords(
 
 /** The likeliest first. */
 function formsOf({ vocabulary }: NamedIndex, word: string, documents: number): Form[] {
-  const forms = new Map<Term, number>();
+  const forms = new Map<IndexedTerm, number>();
   const { length } = word;
   if (length >= MIN_PREFIX_CHARACTERS) {
     for (const { term, distance } of vocabulary.withPrefix(word, MAX_PREFIX_FORMS)) {
@@ -100,13 +100,13 @@ function mayBeMisspelt(word: string, documents: number): boolean {
 }
 
 /** ln(1 + (N - n + ½) / (n + ½)): above 0 even for a word that every document has. */
-function worth({ size }: NamedIndex, { documents }: Term): number {
+function worth({ size }: NamedIndex, { documents }: IndexedTerm): number {
   return Math.log(1 + (size - documents + 0.5) / (documents + 0.5));
 }
 
 function addTerm(
   { lengthFactors }: NamedIndex,
-  { postings }: Term,
+  { postings }: IndexedTerm,
   worthOfTerm: number,
   place: number,
   scores: Float32Array,
@@ -117,22 +117,22 @@ function addTerm(
   const factor = worthOfTerm * (K1 + 1);
   for (let at = 0; at < length; at += 1) {
     const posting = items[at] as number;
-    const slot = slotOf(posting);
+    const ordinal = ordinalOf(posting);
     // One put in since the search began; it is not looked at.
-    if (slot >= scores.length) continue;
-    const mask = counted[slot] as number;
+    if (ordinal >= scores.length) continue;
+    const mask = counted[ordinal] as number;
     if ((mask & bit) !== 0) continue;
-    counted[slot] = mask | bit;
+    counted[ordinal] = mask | bit;
     const count = countOf(posting);
-    scores[slot] = (scores[slot] as number) + (factor * count) / (count + (lengthFactors[slot] as number));
+    scores[ordinal] = (scores[ordinal] as number) + (factor * count) / (count + (lengthFactors[ordinal] as number));
   }
 }
 
 function bestOf(index: NamedIndex, scores: Float32Array): number {
   let best = 0;
-  for (let slot = 0; slot < scores.length; slot += 1) {
-    const score = scores[slot] as number;
-    if (score > best && index.documentAt(slot) !== undefined) best = score;
+  for (let ordinal = 0; ordinal < scores.length; ordinal += 1) {
+    const score = scores[ordinal] as number;
+    if (score > best && index.documentAt(ordinal) !== undefined) best = score;
   }
   return best;
 }

@@ -1,6 +1,6 @@
 /** How alike a query and each document are, 0 to 1: (1 + cosine) / 2 of their vectors. */
 import type { NamedIndex } from './named-index.js';
-import { BLOCK_SLOTS, cosine, normalized, type QuantizedVector, quantized } from './vector-blocks.js';
+import { BLOCK_ORDINALS, cosine, normalized, type QuantizedVector, quantized } from './vector-blocks.js';
 
 /** Products of two numbers between two pauses: about a millisecond. */
 const SLICE_PRODUCTS = 1_000_000;
@@ -10,7 +10,7 @@ export const NO_LIKENESS = -1;
 /** How alike a text without words is to anything: neither alike nor the opposite. */
 const NEITHER = 0.5;
 
-/** By slot; what is at a slot without a document means nothing. */
+/** By ordinal; what is at a ordinal without a document means nothing. */
 export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: Float32Array): Generator<void> {
   const { vectors, embedding } = index;
   const query: QuantizedVector = quantized(embedding.embed(text));
@@ -18,13 +18,13 @@ export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: 
     likeness.fill(NEITHER);
     return;
   }
-  const cosines = new Float32Array(BLOCK_SLOTS);
-  const products = query.dimensions.length * BLOCK_SLOTS;
+  const cosines = new Float32Array(BLOCK_ORDINALS);
+  const products = query.dimensions.length * BLOCK_ORDINALS;
   let made = 0;
-  for (let block = 0; block * BLOCK_SLOTS < likeness.length; block += 1) {
+  for (let block = 0; block * BLOCK_ORDINALS < likeness.length; block += 1) {
     vectors.cosines(block, query, cosines);
-    const from = block * BLOCK_SLOTS;
-    const to = Math.min(BLOCK_SLOTS, likeness.length - from);
+    const from = block * BLOCK_ORDINALS;
+    const to = Math.min(BLOCK_ORDINALS, likeness.length - from);
     for (let at = 0; at < to; at += 1) likeness[from + at] = Math.min(1, ((cosines[at] as number) + 1) / 2);
     made += products;
     if (made < SLICE_PRODUCTS) continue;
@@ -43,10 +43,10 @@ export function* scoreLikenessToVector(
   likeness.fill(NO_LIKENESS);
   if (index.withVector === 0) return;
   let made = 0;
-  for (let slot = 0; slot < likeness.length; slot += 1) {
-    const own = index.documentAt(slot)?.vector;
+  for (let ordinal = 0; ordinal < likeness.length; ordinal += 1) {
+    const own = index.documentAt(ordinal)?.vector;
     if (own === undefined || own.length !== query.length) continue;
-    likeness[slot] = (cosine(query, own) + 1) / 2;
+    likeness[ordinal] = (cosine(query, own) + 1) / 2;
     made += own.length;
     if (made < SLICE_PRODUCTS) continue;
     made = 0;

@@ -1,10 +1,10 @@
 /**
- * The documents of one index name, ready to be searched. Each has a slot, a number that postings and vectors name it
+ * The documents of one index name, ready to be searched. Each has a ordinal, a number that postings and vectors name it
  * by.
  *
  *  NI1 a document is put in and taken out at one go; readers between two slices of a search tell by `changedAt`
- *      whether a slot is still the document that they met
- *  NI2 a slot is given again only after a sweep has taken all that named it out of all lists
+ *      whether a ordinal is still the document that they met
+ *  NI2 a ordinal is given again only after a sweep has taken all that named it out of all lists
  *  NI3 what a query finds follows from the documents alone, not from the order or number of changes
  */
 import {
@@ -16,10 +16,10 @@ import {
 } from '../../domain/search/index.js';
 import { assert } from '../../kernel/index.js';
 import { ExactTexts } from './exact-texts.js';
-import { MAX_SLOTS } from './postings.js';
+import { MAX_ORDINALS } from './postings.js';
 import { ScratchPool } from './scratch.js';
 import { normalized, quantized, VectorBlocks } from './vector-blocks.js';
-import { type Term, Vocabulary } from './vocabulary.js';
+import { type IndexedTerm, Vocabulary } from './vocabulary.js';
 
 export interface IndexedDocument {
   readonly id: string;
@@ -35,7 +35,7 @@ export interface IndexedDocument {
 const AVERAGE_WORDS = 32;
 export const K1 = 1.2;
 const B = 0.75;
-/** A sweep is worth its while when so many slots are gone … */
+/** A sweep is worth its while when so many ordinals are gone … */
 const SWEEP_FROM = 1000;
 /** … and they are this share of all. */
 const SWEEP_SHARE = 0.25;
@@ -49,13 +49,13 @@ export class NamedIndex {
   /** For those who search. */
   readonly scratch = new ScratchPool();
   readonly #documents: (IndexedDocument | undefined)[] = [];
-  readonly #slotsById = new Map<string, number>();
-  /** By slot: the change that put the last document there, or took it away. */
+  readonly #ordinalsById = new Map<string, number>();
+  /** By ordinal: the change that put the last document there, or took it away. */
   #changedAt = new Float64Array(16);
-  /** What BM25 takes of a document's length, by slot. */
+  /** What BM25 takes of a document's length, by ordinal. */
   #lengthFactors = new Float32Array(16);
-  #freeSlots: number[] = [];
-  #goneSlots: number[] = [];
+  #freeOrdinals: number[] = [];
+  #goneOrdinals: number[] = [];
   #isSweeping = false;
   #changes = 0;
   #bytes = 0;
@@ -66,15 +66,15 @@ export class NamedIndex {
   }
 
   get size(): number {
-    return this.#slotsById.size;
+    return this.#ordinalsById.size;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Slots that were ever used; those of documents that are gone are empty. */
-  get slots(): number {
+  /** Ordinals that were ever used; those of documents that are gone are empty. */
+  get ordinals(): number {
     return this.#documents.length;
   }
 
@@ -92,58 +92,58 @@ export class NamedIndex {
     return this.#lengthFactors;
   }
 
-  changedAt(slot: number): number {
-    return this.#changedAt[slot] ?? 0;
+  changedAt(ordinal: number): number {
+    return this.#changedAt[ordinal] ?? 0;
   }
 
-  documentAt(slot: number): IndexedDocument | undefined {
-    return this.#documents[slot];
+  documentAt(ordinal: number): IndexedDocument | undefined {
+    return this.#documents[ordinal];
   }
 
   /** In place of the one of that id, if there is one. */
   put(id: string, { content, metadata, vector }: StoredDocument, bytes: number): void {
     this.remove(id);
     const text = searchableText(content);
-    const freed = this.#freeSlots.pop();
-    const slot = freed ?? this.#documents.length;
-    assert(slot < MAX_SLOTS, 'an index has no room for more documents', { slot });
+    const freed = this.#freeOrdinals.pop();
+    const ordinal = freed ?? this.#documents.length;
+    assert(ordinal < MAX_ORDINALS, 'an index has no room for more documents', { ordinal });
     this.#changes += 1;
     const own = vector === undefined ? undefined : normalized(vector);
-    this.#documents[slot] = { id, content, metadata, bytes, vector: own };
-    this.#slotsById.set(id, slot);
-    this.#changedAt = withRoom(this.#changedAt, slot);
-    this.#changedAt[slot] = this.#changes;
+    this.#documents[ordinal] = { id, content, metadata, bytes, vector: own };
+    this.#ordinalsById.set(id, ordinal);
+    this.#changedAt = withRoom(this.#changedAt, ordinal);
+    this.#changedAt[ordinal] = this.#changes;
     this.#bytes += bytes;
     if (own !== undefined) this.#withVector += 1;
     for (const [word, count] of countsOf(text.words)) {
       const term = this.vocabulary.fetch(word);
-      term.postings.add(slot, count);
+      term.postings.add(ordinal, count);
       term.documents += 1;
     }
-    this.#lengthFactors = withRoom(this.#lengthFactors, slot);
-    this.#lengthFactors[slot] = K1 * (1 - B + (B * text.words.length) / AVERAGE_WORDS);
-    this.vectors.set(slot, quantized(this.embedding.embed(text.valueText)), freed !== undefined);
-    for (const exact of text.exactTexts) this.exactTexts.add(exact, slot);
+    this.#lengthFactors = withRoom(this.#lengthFactors, ordinal);
+    this.#lengthFactors[ordinal] = K1 * (1 - B + (B * text.words.length) / AVERAGE_WORDS);
+    this.vectors.set(ordinal, quantized(this.embedding.embed(text.valueText)), freed !== undefined);
+    for (const exact of text.exactTexts) this.exactTexts.add(exact, ordinal);
   }
 
   /** @returns whether there was one */
   remove(id: string): boolean {
-    const slot = this.#slotsById.get(id);
-    if (slot === undefined) return false;
-    const document = this.#documents[slot] as IndexedDocument;
+    const ordinal = this.#ordinalsById.get(id);
+    if (ordinal === undefined) return false;
+    const document = this.#documents[ordinal] as IndexedDocument;
     this.#changes += 1;
-    this.#slotsById.delete(id);
-    this.#documents[slot] = undefined;
-    this.#changedAt[slot] = this.#changes;
-    this.#goneSlots.push(slot);
+    this.#ordinalsById.delete(id);
+    this.#documents[ordinal] = undefined;
+    this.#changedAt[ordinal] = this.#changes;
+    this.#goneOrdinals.push(ordinal);
     this.#bytes -= document.bytes;
     if (document.vector !== undefined) this.#withVector -= 1;
-    this.#forget(searchableText(document.content), slot);
+    this.#forget(searchableText(document.content), ordinal);
     return true;
   }
 
   get needsSweep(): boolean {
-    const gone = this.#goneSlots.length;
+    const gone = this.#goneOrdinals.length;
     return !this.#isSweeping && gone >= SWEEP_FROM && gone >= this.#documents.length * SWEEP_SHARE;
   }
 
@@ -151,11 +151,11 @@ export class NamedIndex {
   *sweep(): Generator<void> {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
-    const retired = this.#goneSlots;
-    this.#goneSlots = [];
+    const retired = this.#goneOrdinals;
+    this.#goneOrdinals = [];
     const marks = new Uint8Array(this.#documents.length);
-    for (const slot of retired) marks[slot] = 1;
-    const isRetired = (slot: number) => marks[slot] === 1;
+    for (const ordinal of retired) marks[ordinal] = 1;
+    const isRetired = (ordinal: number) => marks[ordinal] === 1;
     let looked = 0;
     // From the end: a word that is deleted is replaced by the last one, which has been seen or is new.
     for (let place = this.vocabulary.size - 1; place >= 0; place -= 1) {
@@ -174,20 +174,20 @@ export class NamedIndex {
       looked = 0;
       yield;
     }
-    this.#freeSlots = this.#freeSlots.concat(retired);
+    this.#freeOrdinals = this.#freeOrdinals.concat(retired);
     this.#isSweeping = false;
   }
 
-  #forget({ words, exactTexts }: SearchableText, slot: number): void {
-    for (const word of new Set(words)) (this.vocabulary.get(word) as Term).documents -= 1;
-    for (const exact of exactTexts) this.exactTexts.remove(exact, slot);
+  #forget({ words, exactTexts }: SearchableText, ordinal: number): void {
+    for (const word of new Set(words)) (this.vocabulary.get(word) as IndexedTerm).documents -= 1;
+    for (const exact of exactTexts) this.exactTexts.remove(exact, ordinal);
   }
 }
 
-/** The same array when it has room for the slot, else a larger one with the same values. */
-function withRoom<A extends Float32Array | Float64Array>(array: A, slot: number): A {
-  if (slot < array.length) return array;
-  const larger = new (array.constructor as new (length: number) => A)(Math.max(slot + 1, array.length * 2));
+/** The same array when it has room for the ordinal, else a larger one with the same values. */
+function withRoom<A extends Float32Array | Float64Array>(array: A, ordinal: number): A {
+  if (ordinal < array.length) return array;
+  const larger = new (array.constructor as new (length: number) => A)(Math.max(ordinal + 1, array.length * 2));
   larger.set(array);
   return larger;
 }

@@ -1,5 +1,5 @@
 /**
- * Where a word occurs: slots of documents, each with how often, packed into one number. A list grows at its end; what
+ * Where a word occurs: ordinals of documents, each with how often, packed into one number. A list grows at its end; what
  * belongs to documents that are gone stays until `retire`, and readers pass over it.
  */
 
@@ -8,7 +8,7 @@ const COUNT_BITS = 8;
 const MAX_COUNT = (1 << COUNT_BITS) - 1;
 const COUNT_SPAN = 1 << COUNT_BITS;
 /** So that a posting fits into 32 bits. */
-export const MAX_SLOTS = 2 ** (32 - COUNT_BITS);
+export const MAX_ORDINALS = 2 ** (32 - COUNT_BITS);
 /** Longer lists are packed: below it an array of its own costs more than it saves. */
 const PACKED_FROM = 32;
 const GROWTH = 1.5;
@@ -26,8 +26,8 @@ export class Postings {
     return this.#items;
   }
 
-  add(slot: number, count: number): void {
-    const posting = slot * COUNT_SPAN + Math.min(count, MAX_COUNT);
+  add(ordinal: number, count: number): void {
+    const posting = ordinal * COUNT_SPAN + Math.min(count, MAX_COUNT);
     if (Array.isArray(this.#items)) {
       this.#items.push(posting);
       this.#length += 1;
@@ -39,12 +39,12 @@ export class Postings {
     this.#length += 1;
   }
 
-  /** Drops the postings of these slots, in a list of its own: whoever reads the old one is not disturbed. */
-  retire(isRetired: (slot: number) => boolean): void {
+  /** Drops the postings of these ordinals, in a list of its own: whoever reads the old one is not disturbed. */
+  retire(isRetired: (ordinal: number) => boolean): void {
     const kept: number[] = [];
     for (let at = 0; at < this.#length; at += 1) {
       const posting = this.#items[at] as number;
-      if (!isRetired(slotOf(posting))) kept.push(posting);
+      if (!isRetired(ordinalOf(posting))) kept.push(posting);
     }
     if (kept.length === this.#length) return;
     this.#length = kept.length;
@@ -52,7 +52,7 @@ export class Postings {
   }
 }
 
-export function slotOf(posting: number): number {
+export function ordinalOf(posting: number): number {
   return posting >>> COUNT_BITS;
 }
 

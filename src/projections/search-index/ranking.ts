@@ -1,14 +1,14 @@
 /**
  * A query to one index: score = w · likeness + (1 - w) · keywords / best keywords, each from 0 to 1.
  *
- *  R1 a document that is exactly what the query says comes before all that are not
- *  R2 scores are from 0 to 1 and fall along the answer; equal ones are in order of id
- *  R3 the work is done in slices. What comes meanwhile is left out; a hit that changes meanwhile makes the query begin
+ *  RA1 a document that is exactly what the query says comes before all that are not
+ *  RA2 scores are from 0 to 1 and fall along the answer; equal ones are in order of id
+ *  RA3 the work is done in slices. What comes meanwhile is left out; a hit that changes meanwhile makes the query begin
  *      again, so that a document that is replaced is never missing; after some tries it is left out
  */
 import { compileFilter, type FilterPredicate, type JsonObject, wordsOf } from '../../domain/search/index.js';
 import type { SearchHit, SearchQuery } from '../../ports/index.js';
-import { BestSlots } from './best-slots.js';
+import { BestDocuments } from './best-documents.js';
 import { scoreKeywords } from './keyword-scores.js';
 import { NO_LIKENESS, scoreLikenessToText, scoreLikenessToVector } from './likeness-scores.js';
 import type { IndexedDocument, NamedIndex } from './named-index.js';
@@ -17,7 +17,7 @@ import type { Scratch } from './scratch.js';
 
 /** What others may reach; the rest up to 1 is for documents that are exactly the query's text. */
 const MOST_WITHOUT_EXACT = 0.99;
-/** The score of a slot that is no hit. */
+/** The score of a ordinal that is no hit. */
 const NO_HIT = -1;
 const MAX_TRIES = 3;
 /** Candidates that are looked at first for each hit that is wanted, when a filter may refuse them. */
@@ -25,13 +25,13 @@ const CANDIDATES_FOR_A_HIT = 8;
 /** Documents that a filter looks at between two pauses: well below a millisecond for a plain one. */
 const SLICE_DOCUMENTS = 2_000;
 /** Scores that are put together or compared between two pauses. */
-const SLICE_SLOTS = 100_000;
+const SLICE_ORDINALS = 100_000;
 
 /** @throws INVALID for a filter that is none */
 export function* rank(index: NamedIndex, query: SearchQuery): Generator<void, SearchHit[]> {
   const predicate = compileFilter(query.filter);
   for (let tries = 1; ; tries += 1) {
-    const hits = yield* index.scratch.lend(index.slots, (scratch) => hitsNow(index, query, predicate, scratch));
+    const hits = yield* index.scratch.lend(index.ordinals, (scratch) => hitsNow(index, query, predicate, scratch));
     if (!hits.areDisturbed || tries === MAX_TRIES) return hits.all;
   }
 }
@@ -47,7 +47,7 @@ function* hitsNow(
   const seen = new SeenDocuments(index, scratch.scores);
   yield* score(index, query, scratch);
   const best = yield* bestOf(index, wanted, scratch.scores, predicate, seen);
-  const left = best.filter((slot) => seen.has(slot));
+  const left = best.filter((ordinal) => seen.has(ordinal));
   const worst = best.length < wanted ? NO_HIT : (scratch.scores[best.at(-1) as number] as number);
   return { all: hitsOf(index, query, scratch.scores, left), areDisturbed: seen.bestLost >= worst };
 }
@@ -69,14 +69,14 @@ class SeenDocuments {
     return this.#bestLost;
   }
 
-  has(slot: number): boolean {
-    const isAsBefore = this.index.changedAt(slot) <= this.#changes;
-    if (!isAsBefore) this.#bestLost = Math.max(this.#bestLost, this.scores[slot] as number);
-    return isAsBefore && this.index.documentAt(slot) !== undefined;
+  has(ordinal: number): boolean {
+    const isAsBefore = this.index.changedAt(ordinal) <= this.#changes;
+    if (!isAsBefore) this.#bestLost = Math.max(this.#bestLost, this.scores[ordinal] as number);
+    return isAsBefore && this.index.documentAt(ordinal) !== undefined;
   }
 }
 
-/** Into `scratch.scores`, for every slot. */
+/** Into `scratch.scores`, for every ordinal. */
 function* score(index: NamedIndex, query: SearchQuery, scratch: Scratch): Generator<void> {
   const words = wordsOf(query.text);
   const { vector } = query;
@@ -92,7 +92,7 @@ function* score(index: NamedIndex, query: SearchQuery, scratch: Scratch): Genera
 function* combine(scratch: Scratch, bestKeywords: number, weight: number, most: number): Generator<void> {
   const ofLikeness = most * weight;
   const ofKeywords = bestKeywords === 0 ? 0 : (most * (1 - weight)) / bestKeywords;
-  for (let from = 0; from < scratch.scores.length; from += SLICE_SLOTS) {
+  for (let from = 0; from < scratch.scores.length; from += SLICE_ORDINALS) {
     if (from > 0) yield;
     combineFrom(scratch, from, ofLikeness, ofKeywords, most);
   }
@@ -105,22 +105,22 @@ function combineFrom(
   ofKeywords: number,
   most: number,
 ): void {
-  const to = Math.min(scores.length, from + SLICE_SLOTS);
-  for (let slot = from; slot < to; slot += 1) {
-    const alike = likeness[slot] as number;
-    scores[slot] = alike === NO_LIKENESS ? NO_HIT : ofLikeness * alike;
+  const to = Math.min(scores.length, from + SLICE_ORDINALS);
+  for (let ordinal = from; ordinal < to; ordinal += 1) {
+    const alike = likeness[ordinal] as number;
+    scores[ordinal] = alike === NO_LIKENESS ? NO_HIT : ofLikeness * alike;
   }
-  for (let slot = from; slot < to && ofKeywords > 0; slot += 1) {
-    const fit = keywords[slot] as number;
-    if (fit > 0) scores[slot] = Math.min(most, Math.max(0, scores[slot] as number) + ofKeywords * fit);
+  for (let ordinal = from; ordinal < to && ofKeywords > 0; ordinal += 1) {
+    const fit = keywords[ordinal] as number;
+    if (fit > 0) scores[ordinal] = Math.min(most, Math.max(0, scores[ordinal] as number) + ofKeywords * fit);
   }
 }
 
 function raiseExact(index: NamedIndex, words: readonly string[], scores: Float64Array): void {
   if (words.length === 0) return;
-  for (const slot of index.exactTexts.slotsOf(words.join(' '))) {
-    const scored = scores[slot];
-    if (scored !== undefined) scores[slot] = MOST_WITHOUT_EXACT + (1 - MOST_WITHOUT_EXACT) * Math.max(0, scored);
+  for (const ordinal of index.exactTexts.ordinalsOf(words.join(' '))) {
+    const scored = scores[ordinal];
+    if (scored !== undefined) scores[ordinal] = MOST_WITHOUT_EXACT + (1 - MOST_WITHOUT_EXACT) * Math.max(0, scored);
   }
 }
 
@@ -129,7 +129,7 @@ function mostOf({ vector }: SearchQuery): number {
   return vector === undefined ? MOST_WITHOUT_EXACT : 1;
 }
 
-/** The best slots that the filter lets through, the best first: as many as are wanted or looked at again. */
+/** The best ordinals that the filter lets through, the best first: as many as are wanted or looked at again. */
 function* bestOf(
   index: NamedIndex,
   wanted: number,
@@ -138,16 +138,16 @@ function* bestOf(
   seen: SeenDocuments,
 ): Generator<void, number[]> {
   if (predicate === undefined) return (yield* select(index, scores, wanted, seen)).sorted();
-  const fits = (slot: number) => seen.has(slot) && predicate(index.documentAt(slot) as IndexedDocument);
+  const fits = (ordinal: number) => seen.has(ordinal) && predicate(index.documentAt(ordinal) as IndexedDocument);
   // Most filters let many through: then the first candidates are enough, and not every document is looked at.
   const candidates = yield* select(index, scores, wanted * CANDIDATES_FOR_A_HIT, seen);
   const found = candidates.sorted().filter(fits);
   if (found.length >= wanted || candidates.size < wanted * CANDIDATES_FOR_A_HIT) return found.slice(0, wanted);
   const best = emptyBest(index, scores, wanted);
-  for (let slot = 0; slot < scores.length; slot += 1) {
-    const score = scores[slot] as number;
-    if (score !== NO_HIT && score >= best.floor && fits(slot)) best.offer(slot);
-    if (slot % SLICE_DOCUMENTS === SLICE_DOCUMENTS - 1) yield;
+  for (let ordinal = 0; ordinal < scores.length; ordinal += 1) {
+    const score = scores[ordinal] as number;
+    if (score !== NO_HIT && score >= best.floor && fits(ordinal)) best.offer(ordinal);
+    if (ordinal % SLICE_DOCUMENTS === SLICE_DOCUMENTS - 1) yield;
   }
   return best.sorted();
 }
@@ -157,36 +157,36 @@ function* select(
   scores: Float64Array,
   most: number,
   seen: SeenDocuments,
-): Generator<void, BestSlots> {
+): Generator<void, BestDocuments> {
   const best = emptyBest(index, scores, most);
-  for (let from = 0; from < scores.length; from += SLICE_SLOTS) {
+  for (let from = 0; from < scores.length; from += SLICE_ORDINALS) {
     if (from > 0) yield;
     let { floor } = best;
-    const to = Math.min(scores.length, from + SLICE_SLOTS);
-    for (let slot = from; slot < to; slot += 1) {
-      const scored = scores[slot] as number;
-      if (scored === NO_HIT || scored < floor || !seen.has(slot)) continue;
-      best.offer(slot);
+    const to = Math.min(scores.length, from + SLICE_ORDINALS);
+    for (let ordinal = from; ordinal < to; ordinal += 1) {
+      const scored = scores[ordinal] as number;
+      if (scored === NO_HIT || scored < floor || !seen.has(ordinal)) continue;
+      best.offer(ordinal);
       floor = best.floor;
     }
   }
   return best;
 }
 
-function emptyBest(index: NamedIndex, scores: Float64Array, most: number): BestSlots {
-  return new BestSlots(
+function emptyBest(index: NamedIndex, scores: Float64Array, most: number): BestDocuments {
+  return new BestDocuments(
     most,
-    (slot) => scores[slot] as number,
-    (slot) => index.documentAt(slot)?.id ?? '',
+    (ordinal) => scores[ordinal] as number,
+    (ordinal) => index.documentAt(ordinal)?.id ?? '',
   );
 }
 
-function hitsOf(index: NamedIndex, query: SearchQuery, scores: Float64Array, slots: readonly number[]): SearchHit[] {
+function hitsOf(index: NamedIndex, query: SearchQuery, scores: Float64Array, ordinals: readonly number[]): SearchHit[] {
   const { topK, includeData, includeMetadata } = query;
   const words = wordsOf(query.text);
-  const hits = slots.map((slot, place) => {
-    const document = index.documentAt(slot) as IndexedDocument;
-    const scored = scores[slot] as number;
+  const hits = ordinals.map((ordinal, place) => {
+    const document = index.documentAt(ordinal) as IndexedDocument;
+    const scored = scores[ordinal] as number;
     if (!query.reranking || words.length === 0) return { document, score: scored };
     const content = place < RERANKED_CANDIDATES ? document.content : undefined;
     return { document, score: withOrder(scored, mostOf(query), words, content) };
@@ -200,7 +200,7 @@ function hitsOf(index: NamedIndex, query: SearchQuery, scores: Float64Array, slo
   }));
 }
 
-/** On its own side of the mark that R1 draws. */
+/** On its own side of the mark that RA1 draws. */
 function withOrder(scored: number, most: number, words: readonly string[], content: JsonObject | undefined): number {
   const from = scored > most ? most : 0;
   const span = from === 0 ? most : 1 - most;

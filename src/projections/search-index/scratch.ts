@@ -1,9 +1,9 @@
 /**
- * Arrays as long as an index has slots, for one query after another: to make and clear new ones for each would take a
+ * Arrays as long as an index has ordinals, for one query after another: to make and clear new ones for each would take a
  * good part of a query's time.
  */
 
-/** All by slot. */
+/** All by ordinal. */
 export interface Scratch {
   /** Zeros when they are taken. */
   readonly keywords: Float32Array;
@@ -22,14 +22,14 @@ export class ScratchPool {
   readonly #free: Scratch[] = [];
 
   /** Runs `use` with arrays of exactly this length; they are its own until it ends. */
-  *lend<T>(slots: number, use: (scratch: Scratch) => Generator<void, T>): Generator<void, T> {
+  *lend<T>(ordinals: number, use: (scratch: Scratch) => Generator<void, T>): Generator<void, T> {
     const kept = this.#free.pop();
-    const whole = kept !== undefined && kept.scores.length >= slots ? kept : made(Math.ceil(slots * SPARE));
+    const whole = kept !== undefined && kept.scores.length >= ordinals ? kept : made(Math.ceil(ordinals * SPARE));
     const scratch = {
-      keywords: whole.keywords.subarray(0, slots).fill(0),
-      counted: whole.counted.subarray(0, slots).fill(0),
-      likeness: whole.likeness.subarray(0, slots),
-      scores: whole.scores.subarray(0, slots),
+      keywords: whole.keywords.subarray(0, ordinals).fill(0),
+      counted: whole.counted.subarray(0, ordinals).fill(0),
+      likeness: whole.likeness.subarray(0, ordinals),
+      scores: whole.scores.subarray(0, ordinals),
     };
     const result = yield* use(scratch);
     if (this.#free.length < KEPT) this.#free.push(whole);

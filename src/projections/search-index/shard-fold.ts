@@ -2,8 +2,8 @@
  * The search databases of one shard, from the newest snapshot and the journal after it. Everything is in memory:
  * whatever ends a fold, another one begins anew.
  *
- *  SF1 partitions of other databases are passed over unread; that they were met is remembered
- *  SF2 a database that was never met may be joined at any time: nothing of it was passed over
+ *  SFO1 partitions of other databases are passed over unread; that they were met is remembered
+ *  SFO2 a database that was never met may be joined at any time: nothing of it was passed over
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
@@ -77,7 +77,7 @@ export class ShardFold {
     return this.#databases.get(kvPartition(id, 0));
   }
 
-  /** @returns false when something of it was passed over (SF2): only another fold can have it */
+  /** @returns false when something of it was passed over (SFO2): only another fold can have it */
   join(id: DatabaseId): boolean {
     const partition = kvPartition(id, 0);
     if (this.#passed.has(partition)) return false;

@@ -5,7 +5,7 @@
  *  SK1 what answers goes on answering until the other has caught up
  *  SK2 a fold that fails is begun anew after a pause
  */
-import { followLog, type LogReader } from '../../journal/index.js';
+import { type FollowingReader, followLog } from '../../journal/index.js';
 import { type DatabaseId, describeError, type ShardName } from '../../kernel/index.js';
 import type { ShardLag } from '../progress.js';
 import type { SearchDatabase } from './search-database.js';
@@ -102,7 +102,7 @@ export class ShardKeeper {
     return new ShardFold(this.ports, this.shard, this.options, this.#wanted);
   }
 
-  #readerOf(following: Following): LogReader {
+  #readerOf(following: Following): FollowingReader {
     const onProgress = () => {
       if (this.#loading === following && following.fold.isCaughtUp) this.#switchTo(following);
       this.onProgress();

@@ -1,12 +1,12 @@
 /**
- * Vectors of documents by slot, a byte a dimension. A block holds the first dimension of all its slots, then the
+ * Vectors of documents by ordinal, a byte a dimension. A block holds the first dimension of all its ordinals, then the
  * second: a query's vector has few dimensions that are not zero, and only those are looked at. The first block begins
  * small and grows, because most indexes of a database with many are small.
  */
 
-/** Slots of one block, but for a first one that is still growing. */
-export const BLOCK_SLOTS = 1024;
-const FIRST_SLOTS = 16;
+/** Ordinals of one block, but for a first one that is still growing. */
+export const BLOCK_ORDINALS = 1024;
+const FIRST_ORDINALS = 16;
 const LARGEST = 127;
 
 /** As it is compared: whole numbers from -127 to 127, and what makes its length 1. */
@@ -42,65 +42,65 @@ export function quantized(vector: Float32Array): QuantizedVector {
 
 interface Block {
   readonly bytes: Int8Array;
-  /** Slots that it has room for: what lies between two dimensions of one vector. */
-  readonly slots: number;
+  /** Ordinals that it has room for: what lies between two dimensions of one vector. */
+  readonly ordinals: number;
 }
 
 export class VectorBlocks {
   readonly #blocks: Block[] = [];
-  #scales = new Float32Array(FIRST_SLOTS);
+  #scales = new Float32Array(FIRST_ORDINALS);
 
   constructor(readonly dimensions: number) {}
 
-  /** @param isUsed whether the slot has had a vector before */
-  set(slot: number, vector: QuantizedVector, isUsed: boolean): void {
-    const within = slot % BLOCK_SLOTS;
-    const { bytes, slots } = this.#blockWith(Math.floor(slot / BLOCK_SLOTS), within);
+  /** @param isUsed whether the ordinal has had a vector before */
+  set(ordinal: number, vector: QuantizedVector, isUsed: boolean): void {
+    const within = ordinal % BLOCK_ORDINALS;
+    const { bytes, ordinals } = this.#blockWith(Math.floor(ordinal / BLOCK_ORDINALS), within);
     for (let dimension = 0; isUsed && dimension < this.dimensions; dimension += 1)
-      bytes[dimension * slots + within] = 0;
+      bytes[dimension * ordinals + within] = 0;
     for (let i = 0; i < vector.dimensions.length; i += 1) {
-      bytes[(vector.dimensions[i] as number) * slots + within] = vector.values[i] as number;
+      bytes[(vector.dimensions[i] as number) * ordinals + within] = vector.values[i] as number;
     }
-    if (slot >= this.#scales.length) {
-      const larger = new Float32Array(Math.max(slot + 1, this.#scales.length * 2));
+    if (ordinal >= this.#scales.length) {
+      const larger = new Float32Array(Math.max(ordinal + 1, this.#scales.length * 2));
       larger.set(this.#scales);
       this.#scales = larger;
     }
-    this.#scales[slot] = vector.scale;
+    this.#scales[ordinal] = vector.scale;
   }
 
-  /** Cosines, -1 to 1, of the slots of one block with the query, into the first of `into`. */
+  /** Cosines, -1 to 1, of the ordinals of one block with the query, into the first of `into`. */
   cosines(number: number, { dimensions, values, scale }: QuantizedVector, into: Float32Array): void {
-    const { bytes, slots } = this.#blocks[number] as Block;
-    into.fill(0, 0, BLOCK_SLOTS);
+    const { bytes, ordinals } = this.#blocks[number] as Block;
+    into.fill(0, 0, BLOCK_ORDINALS);
     // Four dimensions at a time: half the time of one by one, most of which is reading and writing the sums.
     for (let i = 0; i < dimensions.length; i += 4) {
       const a = dimensions[i] as number;
       const [b, c, d] = [dimensions[i + 1] ?? a, dimensions[i + 2] ?? a, dimensions[i + 3] ?? a];
       const [va, vb, vc, vd] = [values[i] as number, values[i + 1] ?? 0, values[i + 2] ?? 0, values[i + 3] ?? 0];
-      addFour(bytes, slots, into, [a, b, c, d], [va, vb, vc, vd]);
+      addFour(bytes, ordinals, into, [a, b, c, d], [va, vb, vc, vd]);
     }
-    const first = number * BLOCK_SLOTS;
+    const first = number * BLOCK_ORDINALS;
     const scales = this.#scales;
-    const used = Math.min(slots, scales.length - first);
-    for (let slot = 0; slot < used; slot += 1) {
-      into[slot] = (into[slot] as number) * scale * (scales[first + slot] as number);
+    const used = Math.min(ordinals, scales.length - first);
+    for (let ordinal = 0; ordinal < used; ordinal += 1) {
+      into[ordinal] = (into[ordinal] as number) * scale * (scales[first + ordinal] as number);
     }
   }
 
   #blockWith(number: number, within: number): Block {
     while (this.#blocks.length <= number) {
-      const slots = this.#blocks.length === 0 ? FIRST_SLOTS : BLOCK_SLOTS;
-      this.#blocks.push({ bytes: new Int8Array(slots * this.dimensions), slots });
+      const ordinals = this.#blocks.length === 0 ? FIRST_ORDINALS : BLOCK_ORDINALS;
+      this.#blocks.push({ bytes: new Int8Array(ordinals * this.dimensions), ordinals });
     }
     const block = this.#blocks[number] as Block;
-    if (within < block.slots) return block;
-    let slots = block.slots;
-    while (slots <= within) slots *= 2;
-    const grown = { bytes: new Int8Array(slots * this.dimensions), slots };
+    if (within < block.ordinals) return block;
+    let ordinals = block.ordinals;
+    while (ordinals <= within) ordinals *= 2;
+    const grown = { bytes: new Int8Array(ordinals * this.dimensions), ordinals };
     for (let dimension = 0; dimension < this.dimensions; dimension += 1) {
-      const from = dimension * block.slots;
-      grown.bytes.set(block.bytes.subarray(from, from + block.slots), dimension * slots);
+      const from = dimension * block.ordinals;
+      grown.bytes.set(block.bytes.subarray(from, from + block.ordinals), dimension * ordinals);
     }
     this.#blocks[number] = grown;
     return grown;
@@ -111,22 +111,22 @@ type Four = readonly [number, number, number, number];
 
 function addFour(
   bytes: Int8Array,
-  slots: number,
+  ordinals: number,
   into: Float32Array,
   [a, b, c, d]: Four,
   [va, vb, vc, vd]: Four,
 ): void {
-  const fromA = a * slots;
-  const fromB = b * slots;
-  const fromC = c * slots;
-  const fromD = d * slots;
-  for (let slot = 0; slot < slots; slot += 1) {
-    into[slot] =
-      (into[slot] as number) +
-      va * (bytes[fromA + slot] as number) +
-      vb * (bytes[fromB + slot] as number) +
-      vc * (bytes[fromC + slot] as number) +
-      vd * (bytes[fromD + slot] as number);
+  const fromA = a * ordinals;
+  const fromB = b * ordinals;
+  const fromC = c * ordinals;
+  const fromD = d * ordinals;
+  for (let ordinal = 0; ordinal < ordinals; ordinal += 1) {
+    into[ordinal] =
+      (into[ordinal] as number) +
+      va * (bytes[fromA + ordinal] as number) +
+      vb * (bytes[fromB + ordinal] as number) +
+      vc * (bytes[fromC + ordinal] as number) +
+      vd * (bytes[fromD + ordinal] as number);
   }
 }
 

@@ -2,13 +2,13 @@
  * The words of an index. Prefixes and misspellings are found in the library's radix tree; what each word's documents
  * are worth is the ranking's business.
  *
- *  V1 what is found, and its order, depends on the words alone, not on the order in which they came: a rebuilt index
- *     ranks as the one before
+ *  VO1 what is found, and its order, depends on the words alone, not on the order in which they came: a rebuilt index
+ *      ranks as the one before
  */
 import SearchableMap from 'minisearch/SearchableMap';
 import { Postings } from './postings.js';
 
-export interface Term {
+export interface IndexedTerm {
   readonly text: string;
   readonly postings: Postings;
   /** Documents that have it and are not gone. */
@@ -18,32 +18,32 @@ export interface Term {
 }
 
 export interface Variant {
-  readonly term: Term;
+  readonly term: IndexedTerm;
   /** Characters that were added or changed. */
   readonly distance: number;
 }
 
 export class Vocabulary {
-  readonly #byText = new Map<string, Term>();
-  readonly #tree = new SearchableMap<Term>();
-  readonly #all: Term[] = [];
+  readonly #byText = new Map<string, IndexedTerm>();
+  readonly #tree = new SearchableMap<IndexedTerm>();
+  readonly #all: IndexedTerm[] = [];
 
   get size(): number {
     return this.#all.length;
   }
 
-  get(text: string): Term | undefined {
+  get(text: string): IndexedTerm | undefined {
     return this.#byText.get(text);
   }
 
-  at(place: number): Term | undefined {
+  at(place: number): IndexedTerm | undefined {
     return this.#all[place];
   }
 
-  fetch(text: string): Term {
+  fetch(text: string): IndexedTerm {
     const known = this.#byText.get(text);
     if (known !== undefined) return known;
-    const term: Term = { text, postings: new Postings(), documents: 0, place: this.#all.length };
+    const term: IndexedTerm = { text, postings: new Postings(), documents: 0, place: this.#all.length };
     this.#byText.set(text, term);
     this.#tree.set(text, term);
     this.#all.push(term);
@@ -51,10 +51,10 @@ export class Vocabulary {
   }
 
   /** The last one takes its place. */
-  delete(term: Term): void {
+  delete(term: IndexedTerm): void {
     this.#byText.delete(term.text);
     this.#tree.delete(term.text);
-    const last = this.#all.pop() as Term;
+    const last = this.#all.pop() as IndexedTerm;
     if (last === term) return;
     last.place = term.place;
     this.#all[last.place] = last;
@@ -71,7 +71,7 @@ export class Vocabulary {
 
   /** Other words within so many changes, two neighbours that changed places being one; the nearest first. */
   likeWord(text: string, maxDistance: number, most: number): Variant[] {
-    const distances = new Map<Term, number>();
+    const distances = new Map<IndexedTerm, number>();
     for (const [, [term, distance]] of this.#tree.fuzzyGet(text, maxDistance)) {
       if (distance > 0) distances.set(term, distance);
     }

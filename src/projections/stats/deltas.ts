@@ -6,7 +6,7 @@
 import { MINUTE_MS, stepOf } from '../../domain/statistics/index.js';
 import { obtain } from '../../kernel/index.js';
 import { Bucket } from './bucket.js';
-import { GAUGES } from './metrics.js';
+import { GAUGE_PLACES } from './metrics.js';
 
 /** One minute of one subject. */
 export class Delta extends Bucket {
@@ -18,8 +18,8 @@ export class Delta extends Bucket {
     super();
   }
 
-  gauge(name: keyof typeof GAUGES, value: number): void {
-    this.gauges[GAUGES[name]] = value;
+  gauge(name: keyof typeof GAUGE_PLACES, value: number): void {
+    this.gauges[GAUGE_PLACES[name]] = value;
   }
 }
 

@@ -7,7 +7,7 @@
 import { Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
-import { GAUGES } from './metrics.js';
+import { GAUGE_PLACES } from './metrics.js';
 
 /** Processes tell once a minute while there are any (MG1); some seconds for records that are late. */
 export const CONNECTIONS_LAST_MS = 150_000;
@@ -72,14 +72,14 @@ export class GaugeState {
     return openAt(sessions, atMs);
   }
 
-  /** By `GAUGES`, as they stand at that moment; undefined: never told. */
+  /** By `GAUGE_PLACES`, as they stand at that moment; undefined: never told. */
   at(subject: number, atMs: number): (number | undefined)[] {
     const { parts, sessions } = this.#stateOf(subject);
     const gauges: (number | undefined)[] = [];
-    gauges[GAUGES.connections] = sessions.size === 0 ? undefined : openAt(sessions, atMs);
+    gauges[GAUGE_PLACES.connections] = sessions.size === 0 ? undefined : openAt(sessions, atMs);
     const size = parts.size === 0 ? undefined : sumOf(parts);
-    gauges[GAUGES.items] = size?.items;
-    gauges[GAUGES.bytes] = size?.bytes;
+    gauges[GAUGE_PLACES.items] = size?.items;
+    gauges[GAUGE_PLACES.bytes] = size?.bytes;
     return gauges;
   }
 

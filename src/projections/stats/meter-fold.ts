@@ -8,7 +8,16 @@ import { DAY_MS } from '../../domain/statistics/index.js';
 import type { LatencyClasses, MeterRecord, MeterRow, MeterSearchRow } from '../../messages/index.js';
 import type { Delta, Deltas } from './deltas.js';
 import type { GaugeState, Size } from './gauge-state.js';
-import { type Kind, KV, KV_READS, KV_WRITES, QUEUE, SCRIPT_COMMANDS, SEARCH, SEARCH_WORK } from './metrics.js';
+import {
+  KV_PLACES,
+  KV_READS,
+  KV_WRITES,
+  QUEUE_PLACES,
+  SCRIPT_COMMANDS,
+  SEARCH_PLACES,
+  SEARCH_WORK,
+  type SubjectKind,
+} from './metrics.js';
 
 /** The part under which a search index is counted, which is always told of as a whole. */
 const WHOLE = -1;
@@ -17,7 +26,7 @@ export class MeterFold {
   constructor(
     private readonly deltas: Deltas,
     private readonly gauges: GaugeState,
-    private readonly subjectOf: (kind: Kind, name: string) => number,
+    private readonly subjectOf: (kind: SubjectKind, name: string) => number,
   ) {}
 
   apply({ session, day, atMs, rows, ...rest }: MeterRecord): void {
@@ -32,7 +41,7 @@ export class MeterFold {
     }
     for (const row of searches) addSearch(this.deltas.of(this.subjectOf('search', row.index), inDayMs), row);
     for (const { account, bytesIn, bytesOut } of queues) {
-      this.deltas.of(this.subjectOf('queue', account), inDayMs).add(QUEUE.apiBytes, bytesIn + bytesOut);
+      this.deltas.of(this.subjectOf('queue', account), inDayMs).add(QUEUE_PLACES.apiBytes, bytesIn + bytesOut);
     }
     for (const { database, index, keys: items, storageBytes: bytes, epoch } of kvGauges) {
       const subject = this.subjectOf('kv', database);
@@ -53,30 +62,30 @@ export class MeterFold {
 
 function addKv(delta: Delta, row: MeterRow): void {
   const { latencies, writeLatencies = [], readMicros = 0, writeMicros = 0, commandCounts = [] } = row;
-  delta.add(KV.commands, row.commands);
-  delta.add(KV.writes, row.writes);
-  delta.add(KV.hits, row.hits);
-  delta.add(KV.misses, row.misses);
-  delta.add(KV.bytesIn, row.bytesIn);
-  delta.add(KV.bytesOut, row.bytesOut);
-  delta.add(KV.readMicros, readMicros);
-  delta.add(KV.writeMicros, writeMicros);
+  delta.add(KV_PLACES.commands, row.commands);
+  delta.add(KV_PLACES.writes, row.writes);
+  delta.add(KV_PLACES.hits, row.hits);
+  delta.add(KV_PLACES.misses, row.misses);
+  delta.add(KV_PLACES.bytesIn, row.bytesIn);
+  delta.add(KV_PLACES.bytesOut, row.bytesOut);
+  delta.add(KV_PLACES.readMicros, readMicros);
+  delta.add(KV_PLACES.writeMicros, writeMicros);
   delta.addAll(KV_READS, less(latencies, writeLatencies));
   delta.addAll(KV_WRITES, writeLatencies);
   for (const [name, calls] of commandCounts) {
     delta.addName(name, calls);
-    if (SCRIPT_COMMANDS.has(name)) delta.add(KV.scripts, calls);
+    if (SCRIPT_COMMANDS.has(name)) delta.add(KV_PLACES.scripts, calls);
   }
 }
 
 function addSearch(delta: Delta, row: MeterSearchRow): void {
-  delta.add(SEARCH.queries, row.queries);
-  delta.add(SEARCH.updates, row.updates);
-  delta.add(SEARCH.reranks, row.reranks);
-  delta.add(SEARCH.bytesIn, row.bytesIn);
-  delta.add(SEARCH.bytesOut, row.bytesOut);
+  delta.add(SEARCH_PLACES.queries, row.queries);
+  delta.add(SEARCH_PLACES.updates, row.updates);
+  delta.add(SEARCH_PLACES.reranks, row.reranks);
+  delta.add(SEARCH_PLACES.bytesIn, row.bytesIn);
+  delta.add(SEARCH_PLACES.bytesOut, row.bytesOut);
   for (const work of ['query', 'update', 'embedding', 'rerank'] as const) {
-    delta.add(SEARCH[`${work}Micros`], row[work].micros);
+    delta.add(SEARCH_PLACES[`${work}Micros`], row[work].micros);
     delta.addAll(SEARCH_WORK[work], row[work].latencies);
   }
 }

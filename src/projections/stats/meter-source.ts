@@ -4,7 +4,7 @@ import { describeError } from '../../kernel/index.js';
 import { METER_SHARD, type MeterRecord } from '../../messages/index.js';
 import type { Log, StoredMessage } from '../../ports/index.js';
 import type { Checkpoint } from '../checkpoint.js';
-import { type FollowedSource, OtherJournal, type Transaction } from '../shard-follower.js';
+import { type FoldTransaction, type FollowedSource, OtherJournal } from '../shard-follower.js';
 import type { StatsStore } from './stats-store.js';
 
 /** So many records are folded in one transaction, which takes some milliseconds each way. */
@@ -32,11 +32,11 @@ export class MeterSource implements FollowedSource {
     return { ...known, position: first - 1, hasGap: true };
   }
 
-  reader(): (batch: readonly StoredMessage[]) => Iterable<Transaction> {
+  reader(): (batch: readonly StoredMessage[]) => Iterable<FoldTransaction> {
     return (batch) => this.#transactions(batch);
   }
 
-  *#transactions(batch: readonly StoredMessage[]): Iterable<Transaction> {
+  *#transactions(batch: readonly StoredMessage[]): Iterable<FoldTransaction> {
     for (let at = 0; at < batch.length; at += TRANSACTION_RECORDS) {
       const some = batch.slice(at, at + TRANSACTION_RECORDS);
       const { storedAtMs } = some.at(-1) as StoredMessage;

@@ -6,7 +6,7 @@ import { LATENCY_BOUNDS_MS } from '../../messages/index.js';
 
 /** The kinds of subjects, by their numbers in the file. */
 export const KINDS = { kv: 1, queue: 2, search: 3 } as const;
-export type Kind = keyof typeof KINDS;
+export type SubjectKind = keyof typeof KINDS;
 
 /** Classes of a histogram. */
 export const LATENCY_CLASSES = LATENCY_BOUNDS_MS.length + 1;
@@ -53,9 +53,9 @@ const SEARCH_NAMES = [
   'rerankMicros',
 ] as const;
 
-export const KV = places(KV_NAMES);
-export const QUEUE = places(QUEUE_NAMES);
-export const SEARCH = places(SEARCH_NAMES);
+export const KV_PLACES = places(KV_NAMES);
+export const QUEUE_PLACES = places(QUEUE_NAMES);
+export const SEARCH_PLACES = places(SEARCH_NAMES);
 
 /** Where histograms begin, each of `LATENCY_CLASSES` numbers. */
 export const KV_READS = KV_NAMES.length;
@@ -68,7 +68,7 @@ export const SEARCH_WORK = {
 } as const;
 
 /** What stands until another is told: connections; keys or documents; bytes of them. */
-export const GAUGES = { connections: 0, items: 1, bytes: 2 } as const;
+export const GAUGE_PLACES = { connections: 0, items: 1, bytes: 2 } as const;
 
 /** Commands that call a script or a function. */
 export const SCRIPT_COMMANDS: ReadonlySet<string> = new Set([

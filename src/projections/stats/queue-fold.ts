@@ -7,22 +7,22 @@ import type { QueueEvent } from '../../domain/queue/index.js';
 import type { MessageId } from '../../kernel/index.js';
 import type { Delta, Deltas } from './deltas.js';
 import type { LiveMessages } from './live-messages.js';
-import { QUEUE } from './metrics.js';
+import { QUEUE_PLACES } from './metrics.js';
 
 type Ended = Extract<QueueEvent, { type: 'MessageDelivered' | 'MessageDeadLettered' | 'MessageCancelled' }>;
 
 const ENDS: Readonly<Record<Ended['type'], number>> = {
-  MessageDelivered: QUEUE.delivered,
-  MessageDeadLettered: QUEUE.failed,
-  MessageCancelled: QUEUE.cancelled,
+  MessageDelivered: QUEUE_PLACES.delivered,
+  MessageDeadLettered: QUEUE_PLACES.failed,
+  MessageCancelled: QUEUE_PLACES.cancelled,
 };
 const RUN_ENDS = {
-  RUN_SUCCESS: QUEUE.runsSucceeded,
-  RUN_FAILED: QUEUE.runsFailed,
-  RUN_CANCELED: QUEUE.runsCanceled,
+  RUN_SUCCESS: QUEUE_PLACES.runsSucceeded,
+  RUN_FAILED: QUEUE_PLACES.runsFailed,
+  RUN_CANCELED: QUEUE_PLACES.runsCanceled,
 } as const;
 
-export class QueueFold {
+export class QueueStatisticsFold {
   constructor(
     private readonly deltas: Deltas,
     private readonly live: LiveMessages,
@@ -49,8 +49,8 @@ export class QueueFold {
         const { bytes } = event.body;
         this.live.add(account, event.id, { bytes, isOfRun }, event.atMs);
         const delta = this.deltas.of(account, event.atMs);
-        delta.add(QUEUE.acceptedBytes, bytes);
-        if (!isOfRun) delta.add(QUEUE.created, 1);
+        delta.add(QUEUE_PLACES.acceptedBytes, bytes);
+        if (!isOfRun) delta.add(QUEUE_PLACES.created, 1);
         charge(delta, isOfRun);
         return 0;
       }
@@ -58,17 +58,17 @@ export class QueueFold {
         const message = this.live.find(account, event.id);
         const isOfRun = message?.isOfRun === true;
         const delta = this.deltas.of(account, event.atMs);
-        if (!isOfRun) delta.add(QUEUE.active, 1);
-        delta.add(QUEUE.sentBytes, message?.bytes ?? 0);
+        if (!isOfRun) delta.add(QUEUE_PLACES.active, 1);
+        delta.add(QUEUE_PLACES.sentBytes, message?.bytes ?? 0);
         if (event.retried > 0 && event.restarts === 0) charge(delta, isOfRun);
         return 0;
       }
       case 'AttemptFailed': {
         const delta = this.deltas.of(account, event.atMs);
-        delta.add(QUEUE.answeredBytes, event.response.length);
+        delta.add(QUEUE_PLACES.answeredBytes, event.response.length);
         if (this.#isOfRun(account, event.id)) return 0;
-        delta.add(QUEUE.error, 1);
-        if (event.nextAtMs !== undefined) delta.add(QUEUE.retry, 1);
+        delta.add(QUEUE_PLACES.error, 1);
+        if (event.nextAtMs !== undefined) delta.add(QUEUE_PLACES.retry, 1);
         return 0;
       }
       case 'MessageDelivered':
@@ -86,7 +86,7 @@ export class QueueFold {
       case 'DlqRetried':
         return -1;
       case 'RunStarted':
-        this.deltas.of(account, event.atMs).add(QUEUE.runsStarted, 1);
+        this.deltas.of(account, event.atMs).add(QUEUE_PLACES.runsStarted, 1);
         return 0;
       case 'RunEnded':
         this.deltas.of(account, event.atMs).add(RUN_ENDS[event.state], 1);
@@ -103,6 +103,6 @@ export class QueueFold {
 }
 
 function charge(delta: Delta, isOfRun: boolean): void {
-  delta.add(QUEUE.requests, 1);
-  if (isOfRun) delta.add(QUEUE.workflowRequests, 1);
+  delta.add(QUEUE_PLACES.requests, 1);
+  if (isOfRun) delta.add(QUEUE_PLACES.workflowRequests, 1);
 }

@@ -1,9 +1,9 @@
 /** Tables of the statistics. Instants are milliseconds since the Unix epoch. */
 
 /** Changes with the tables, the places in a bucket and what is counted: a file of another version is made anew. */
-export const SCHEMA_VERSION = 2;
+export const STATISTICS_VERSION = 2;
 
-export const SCHEMA = `
+export const STATISTICS_SCHEMA = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- How far each journal has been folded, and the meter's log. Entries up to dlq_from changed the DLQ before its number

@@ -5,7 +5,7 @@ import type { LatencySeries } from '../../ports/index.js';
 import { Bucket } from './bucket.js';
 import { LATENCY_CLASSES } from './metrics.js';
 
-export class Steps {
+export class SeriesSteps {
   readonly #steps: readonly Bucket[];
 
   constructor(

@@ -17,7 +17,7 @@ interface Last {
   readonly day: number;
 }
 
-export class Sessions {
+export class CountedSessions {
   readonly #last = new Map<string, Last>();
   readonly #unstored = new Set<string>();
   readonly #sql: Prepared<typeof STATEMENTS>;

@@ -25,11 +25,11 @@ import { JournalSource } from '../journal-source.js';
 import {
   DEFAULT_FOLLOWER_OPTIONS,
   type FollowerOptions,
-  type FollowerPorts,
   ShardFollower,
+  type ShardFollowerPorts,
 } from '../shard-follower.js';
+import { factsFromSnapshot } from './lost-front.js';
 import { MeterSource } from './meter-source.js';
-import { factsFromSnapshot } from './snapshot-facts.js';
 import {
   DEFAULT_SNAPSHOTTER_OPTIONS,
   type SnapshotterOptions,
@@ -72,7 +72,7 @@ export class StatisticsModel implements Statistics {
   #prunedUpTo = 0;
 
   constructor(
-    private readonly ports: FollowerPorts,
+    private readonly ports: ShardFollowerPorts,
     files: SqlFiles,
     private readonly options: StatisticsOptions,
   ) {
@@ -134,7 +134,7 @@ export class StatisticsModel implements Statistics {
     return followers.length > 0 && followers.every((one) => one.isCaughtUp || one.trouble !== undefined);
   }
 
-  /** ST2. Of those that are more than that behind: all that they lack, and since when the slowest does. */
+  /** STA2. Of those that are more than that behind: all that they lack, and since when the slowest does. */
   get #behind(): Behind | undefined {
     const slow = this.#file.followers.filter(({ ageMs }) => ageMs === undefined || ageMs > FRESH_MS);
     if (slow.length === 0) return undefined;

@@ -25,7 +25,7 @@ import {
 import type { Clock, Journal, JournalTail, Log, ObjectStore, Timers } from '../../ports/index.js';
 import type { StatsStore } from './stats-store.js';
 
-export interface SnapshotterPorts {
+export interface StatisticsSnapshotterPorts {
   readonly journal: Pick<Journal, 'tail'>;
   readonly objects: ObjectStore;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export class StatisticsSnapshotter {
   #coveredUpTo = 0;
 
   constructor(
-    private readonly ports: SnapshotterPorts,
+    private readonly ports: StatisticsSnapshotterPorts,
     private readonly options: SnapshotterOptions,
   ) {
     this.#snapshots = new StatisticsSnapshots(ports.objects, ports.log);

@@ -19,14 +19,28 @@ import type {
 } from '../../ports/index.js';
 import { Bucket } from './bucket.js';
 import { CONNECTIONS_LAST_MS } from './gauge-state.js';
-import { GAUGES, type Kind, KV, KV_READS, KV_WRITES, QUEUE, SEARCH, SEARCH_WORK } from './metrics.js';
+import {
+  GAUGE_PLACES,
+  KV_PLACES,
+  KV_READS,
+  KV_WRITES,
+  QUEUE_PLACES,
+  SEARCH_PLACES,
+  SEARCH_WORK,
+  type SubjectKind,
+} from './metrics.js';
 import { DAYS, RESOLUTION_OF, RESOLUTIONS, type Resolution } from './resolutions.js';
-import { Steps } from './series.js';
+import { SeriesSteps } from './series.js';
 import type { StatsStore } from './stats-store.js';
 
-const READS = [KV.readMicros, KV_READS] as const;
-const WRITES = [KV.writeMicros, KV_WRITES] as const;
-const QUEUE_BYTES = [QUEUE.acceptedBytes, QUEUE.sentBytes, QUEUE.answeredBytes, QUEUE.apiBytes];
+const READS = [KV_PLACES.readMicros, KV_READS] as const;
+const WRITES = [KV_PLACES.writeMicros, KV_WRITES] as const;
+const QUEUE_BYTES = [
+  QUEUE_PLACES.acceptedBytes,
+  QUEUE_PLACES.sentBytes,
+  QUEUE_PLACES.answeredBytes,
+  QUEUE_PLACES.apiBytes,
+];
 
 export class StatsReader {
   constructor(private readonly store: Pick<StatsStore, 'rows' | 'gauges' | 'subjects'>) {}
@@ -35,19 +49,19 @@ export class StatsReader {
     const subject = this.#find('kv', id);
     const times = seriesTimes(period, nowMs);
     const steps = this.#steps(subject, period, nowMs);
-    const commands = steps.counts(KV.commands);
-    const writes = steps.counts(KV.writes);
+    const commands = steps.counts(KV_PLACES.commands);
+    const writes = steps.counts(KV_PLACES.writes);
     return {
       times,
       commands,
       writes,
       reads: commands.map((all, at) => all - (writes[at] as number)),
-      hits: steps.counts(KV.hits),
-      misses: steps.counts(KV.misses),
-      bandwidthBytes: steps.counts(KV.bytesIn, KV.bytesOut),
-      connections: steps.gauge(GAUGES.connections, CONNECTIONS_LAST_MS),
-      keys: steps.gauge(GAUGES.items),
-      storageBytes: steps.gauge(GAUGES.bytes),
+      hits: steps.counts(KV_PLACES.hits),
+      misses: steps.counts(KV_PLACES.misses),
+      bandwidthBytes: steps.counts(KV_PLACES.bytesIn, KV_PLACES.bytesOut),
+      connections: steps.gauge(GAUGE_PLACES.connections, CONNECTIONS_LAST_MS),
+      keys: steps.gauge(GAUGE_PLACES.items),
+      storageBytes: steps.gauge(GAUGE_PLACES.bytes),
       latency: steps.latency(READS, WRITES),
       readLatency: steps.latency(READS),
       writeLatency: steps.latency(WRITES),
@@ -60,18 +74,18 @@ export class StatsReader {
   account(id: AccountId, period: Period, nowMs: number): AccountSeries {
     const subject = this.#find('queue', id);
     const steps = this.#steps(subject, period, nowMs);
-    const { created, active, retry, error, delivered, failed, cancelled } = QUEUE;
+    const { created, active, retry, error, delivered, failed, cancelled } = QUEUE_PLACES;
     const messages = { created, active, retry, error, delivered, failed, cancelled };
     const workflows = {
-      started: QUEUE.runsStarted,
-      success: QUEUE.runsSucceeded,
-      failed: QUEUE.runsFailed,
-      canceled: QUEUE.runsCanceled,
+      started: QUEUE_PLACES.runsStarted,
+      success: QUEUE_PLACES.runsSucceeded,
+      failed: QUEUE_PLACES.runsFailed,
+      canceled: QUEUE_PLACES.runsCanceled,
     };
     return {
       times: seriesTimes(period, nowMs),
-      requests: steps.counts(QUEUE.requests),
-      workflowRequests: steps.counts(QUEUE.workflowRequests),
+      requests: steps.counts(QUEUE_PLACES.requests),
+      workflowRequests: steps.counts(QUEUE_PLACES.workflowRequests),
       bandwidthBytes: steps.counts(...QUEUE_BYTES),
       messages: seriesOf(steps, messages),
       workflows: seriesOf(steps, workflows),
@@ -85,14 +99,14 @@ export class StatsReader {
     const steps = this.#steps(subject, period, nowMs);
     return {
       times: seriesTimes(period, nowMs),
-      queries: steps.counts(SEARCH.queries),
-      updates: steps.counts(SEARCH.updates),
-      queryLatency: steps.latency([SEARCH.queryMicros, SEARCH_WORK.query]),
-      updateLatency: steps.latency([SEARCH.updateMicros, SEARCH_WORK.update]),
-      embeddingLatency: steps.latency([SEARCH.embeddingMicros, SEARCH_WORK.embedding]),
-      rerankLatency: steps.latency([SEARCH.rerankMicros, SEARCH_WORK.rerank]),
-      documents: steps.gauge(GAUGES.items),
-      storageBytes: steps.gauge(GAUGES.bytes),
+      queries: steps.counts(SEARCH_PLACES.queries),
+      updates: steps.counts(SEARCH_PLACES.updates),
+      queryLatency: steps.latency([SEARCH_PLACES.queryMicros, SEARCH_WORK.query]),
+      updateLatency: steps.latency([SEARCH_PLACES.updateMicros, SEARCH_WORK.update]),
+      embeddingLatency: steps.latency([SEARCH_PLACES.embeddingMicros, SEARCH_WORK.embedding]),
+      rerankLatency: steps.latency([SEARCH_PLACES.rerankMicros, SEARCH_WORK.rerank]),
+      documents: steps.gauge(GAUGE_PLACES.items),
+      storageBytes: steps.gauge(GAUGE_PLACES.bytes),
       days: this.#days(subject, recentDays(nowMs)).map(searchDay),
       current: this.#sizeNow(subject, nowMs, 'documents'),
     };
@@ -115,18 +129,18 @@ export class StatsReader {
     };
   }
 
-  #find(kind: Kind, name: string): number | undefined {
+  #find(kind: SubjectKind, name: string): number | undefined {
     return this.store.subjects.find(kind, name);
   }
 
-  #steps(subject: number | undefined, period: Period, nowMs: number): Steps {
+  #steps(subject: number | undefined, period: Period, nowMs: number): SeriesSteps {
     const times = seriesTimes(period, nowMs);
-    if (subject === undefined) return new Steps(times, [], undefined);
+    if (subject === undefined) return new SeriesSteps(times, [], undefined);
     const { firstAtMs, stepMs, count } = times;
     const resolution = RESOLUTION_OF[period];
     const { rows } = this.store;
     const during = rows.between(subject, resolution, firstAtMs, firstAtMs + count * stepMs);
-    return new Steps(times, during, this.#before(subject, resolution, firstAtMs));
+    return new SeriesSteps(times, during, this.#before(subject, resolution, firstAtMs));
   }
 
   /** What was known last: where the finer rows do not reach back far enough, the coarser ones still do. */
@@ -153,8 +167,8 @@ export class StatsReader {
     });
   }
 
-  #now(subject: number | undefined, gauge: keyof typeof GAUGES, nowMs: number): number {
-    return subject === undefined ? 0 : (this.store.gauges.at(subject, nowMs)[GAUGES[gauge]] ?? 0);
+  #now(subject: number | undefined, gauge: keyof typeof GAUGE_PLACES, nowMs: number): number {
+    return subject === undefined ? 0 : (this.store.gauges.at(subject, nowMs)[GAUGE_PLACES[gauge]] ?? 0);
   }
 
   #sizeNow<Items extends 'keys' | 'documents'>(
@@ -172,20 +186,20 @@ export class StatsReader {
 function databaseDay([day, bucket]: readonly [number, Bucket]): DatabaseDay {
   return {
     day,
-    commands: bucket.at(KV.commands),
-    writes: bucket.at(KV.writes),
-    scripts: bucket.at(KV.scripts),
-    bandwidthBytes: bucket.at(KV.bytesIn) + bucket.at(KV.bytesOut),
-    storageBytes: bucket.gauges[GAUGES.bytes] ?? 0,
+    commands: bucket.at(KV_PLACES.commands),
+    writes: bucket.at(KV_PLACES.writes),
+    scripts: bucket.at(KV_PLACES.scripts),
+    bandwidthBytes: bucket.at(KV_PLACES.bytesIn) + bucket.at(KV_PLACES.bytesOut),
+    storageBytes: bucket.gauges[GAUGE_PLACES.bytes] ?? 0,
   };
 }
 
 function accountDay([day, bucket]: readonly [number, Bucket]): AccountDay {
   return {
     day,
-    requests: bucket.at(QUEUE.requests),
-    workflowRequests: bucket.at(QUEUE.workflowRequests),
-    workflowRuns: bucket.at(QUEUE.runsStarted),
+    requests: bucket.at(QUEUE_PLACES.requests),
+    workflowRequests: bucket.at(QUEUE_PLACES.workflowRequests),
+    workflowRuns: bucket.at(QUEUE_PLACES.runsStarted),
     bandwidthBytes: QUEUE_BYTES.reduce((sum, place) => sum + bucket.at(place), 0),
   };
 }
@@ -193,16 +207,16 @@ function accountDay([day, bucket]: readonly [number, Bucket]): AccountDay {
 function searchDay([day, bucket]: readonly [number, Bucket]): SearchDay {
   return {
     day,
-    queries: bucket.at(SEARCH.queries),
-    updates: bucket.at(SEARCH.updates),
-    reranks: bucket.at(SEARCH.reranks),
-    bandwidthBytes: bucket.at(SEARCH.bytesIn) + bucket.at(SEARCH.bytesOut),
-    storageBytes: bucket.gauges[GAUGES.bytes] ?? 0,
+    queries: bucket.at(SEARCH_PLACES.queries),
+    updates: bucket.at(SEARCH_PLACES.updates),
+    reranks: bucket.at(SEARCH_PLACES.reranks),
+    bandwidthBytes: bucket.at(SEARCH_PLACES.bytesIn) + bucket.at(SEARCH_PLACES.bytesOut),
+    storageBytes: bucket.gauges[GAUGE_PLACES.bytes] ?? 0,
   };
 }
 
 function seriesOf<Name extends string>(
-  steps: Steps,
+  steps: SeriesSteps,
   places: Readonly<Record<Name, number>>,
 ): Record<Name, readonly number[]> {
   const named = Object.entries<number>(places).map(([name, place]) => [name, steps.counts(place)]);

@@ -28,9 +28,9 @@ import { Deltas } from './deltas.js';
 import { GaugeState } from './gauge-state.js';
 import { LiveMessages } from './live-messages.js';
 import { MeterFold } from './meter-fold.js';
-import { QueueFold } from './queue-fold.js';
-import { SCHEMA, SCHEMA_VERSION } from './schema.js';
-import { Sessions } from './sessions.js';
+import { QueueStatisticsFold } from './queue-fold.js';
+import { STATISTICS_SCHEMA, STATISTICS_VERSION } from './schema.js';
+import { CountedSessions } from './sessions.js';
 import { StatsTables } from './stats-tables.js';
 import { Subjects } from './subjects.js';
 
@@ -55,7 +55,7 @@ export class StatsStore {
     private readonly options: StatsStoreOptions,
   ) {
     const { clusterId } = options;
-    const how = { model: 'statistics', clusterId, version: SCHEMA_VERSION, schema: SCHEMA, partsOf };
+    const how = { model: 'statistics', clusterId, version: STATISTICS_VERSION, schema: STATISTICS_SCHEMA, partsOf };
     this.#file = new ModelFile(files, log, how);
   }
 
@@ -244,8 +244,8 @@ interface Parts {
   readonly live: LiveMessages;
   readonly gauges: GaugeState;
   readonly subjects: Subjects;
-  readonly sessions: Sessions;
-  readonly queue: QueueFold;
+  readonly sessions: CountedSessions;
+  readonly queue: QueueStatisticsFold;
   readonly meter: MeterFold;
   readonly tables: StatsTables;
   readonly sql: Prepared<typeof STATEMENTS>;
@@ -267,8 +267,8 @@ function partsOf(file: SqlFile): Parts {
     live,
     gauges,
     subjects,
-    sessions: new Sessions(file),
-    queue: new QueueFold(deltas, live),
+    sessions: new CountedSessions(file),
+    queue: new QueueStatisticsFold(deltas, live),
     meter: new MeterFold(deltas, gauges, (kind, name) => subjects.idOf(kind, name)),
     tables: new StatsTables(file),
     sql: prepared(file, STATEMENTS),

@@ -6,7 +6,7 @@
 import { obtain, Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
-import { KINDS, type Kind } from './metrics.js';
+import { KINDS, type SubjectKind } from './metrics.js';
 
 const MAX_REMEMBERED = 50_000;
 
@@ -19,12 +19,12 @@ export class Subjects {
   }
 
   /** Makes one where there is none. */
-  idOf(kind: Kind, name: string): number {
+  idOf(kind: SubjectKind, name: string): number {
     const found = () => this.find(kind, name) ?? this.#sql.add.insert([KINDS[kind], name]);
     return obtain(this.#ids, `${kind} ${name}`, found);
   }
 
-  find(kind: Kind, name: string): number | undefined {
+  find(kind: SubjectKind, name: string): number | undefined {
     return this.#sql.find.get([KINDS[kind], name])?.id as number | undefined;
   }
 

@@ -1,4 +1,4 @@
-/** Streams of the operators' API: what is sent, and everything that ends them. */
+/** Streams of the operators' API: what is sent, and everything that ends them. Proves ES1, ES2, FD1. */
 import { strict as assert } from 'node:assert';
 import { expect } from 'chai';
 import { type AccountId, MillraceError } from '../../../src/kernel/index.js';

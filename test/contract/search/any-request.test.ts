@@ -1,4 +1,7 @@
-/** Whatever is sent to the data plane of search indexes, it answers in its form, and nothing is a failure of ours. */
+/**
+ * Whatever is sent to the data plane of search indexes, it answers in its form, and nothing is a failure of ours.
+ * Proves SC2.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SearchFaceHarness } from '../../support/search-face.js';

@@ -1,4 +1,4 @@
-/** The data plane of search indexes over HTTP: documents written, read and removed. */
+/** The data plane of search indexes over HTTP: documents written, read and removed. Proves DST1. */
 import { expect } from 'chai';
 import { DOCUMENT_WRITES } from '../../../src/domain/search/index.js';
 import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';

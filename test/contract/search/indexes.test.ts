@@ -1,4 +1,4 @@
-/** The data plane of search indexes over HTTP: indexes as a whole, and queries. */
+/** The data plane of search indexes over HTTP: indexes as a whole, and queries. Proves DS3. */
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { SEARCH_INDEX, SEARCH_INDEX_NAME, SearchFaceHarness } from '../../support/search-face.js';

@@ -1,4 +1,4 @@
-/** The limits of a search index, one past each; and what is counted. */
+/** The limits of a search index, one past each; and what is counted. Proves SL3. */
 import { expect } from 'chai';
 import type { SearchLimits } from '../../../src/domain/control/index.js';
 import { searchQueries, searchUpdates } from '../../../src/domain/control/index.js';

@@ -1,4 +1,7 @@
-/** Two processes on one NATS: who listens, waits, watches or caches at one is served by what happens at the other. */
+/**
+ * Two processes on one NATS: who listens, waits, watches or caches at one is served by what happens at the other.
+ * Proves KH1, KH4, AUD2.
+ */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';

@@ -1,7 +1,9 @@
 /** The meter's log on a real server. */
-import { connect, JetStreamJournal, JetStreamMeterLog, METER_SHARD, Names } from '../../../src/adapters/nats/index.js';
+
+import { connect, JetStreamJournal, JetStreamMeterLog, Names } from '../../../src/adapters/nats/index.js';
 import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';
 import { declareStreams } from '../../../src/adapters/nats/streams.js';
+import { METER_SHARD } from '../../../src/messages/index.js';
 import { meterLogContract } from '../../contract/meter-log.contract.js';
 import { startNatsServer } from '../../support/nats-server.js';
 

@@ -1,4 +1,4 @@
-/** All that a destination sends in one answer is bounded, whatever part it calls it. */
+/** All that a destination sends in one answer is bounded, whatever part it calls it. Proves DC4, DC6, OC3. */
 import type { Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { expect } from 'chai';

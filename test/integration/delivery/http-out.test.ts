@@ -1,4 +1,7 @@
-/** Calls to destinations over real sockets: good ones, slow ones, broken ones and forbidden ones. */
+/**
+ * Calls to destinations over real sockets: good ones, slow ones, broken ones and forbidden ones.
+ * Proves CO1–CO3, DC1, DC2, OC1, HO1–HO4.
+ */
 import type { LookupAddress } from 'node:dns';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';

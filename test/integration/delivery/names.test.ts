@@ -1,4 +1,7 @@
-/** Destinations' names over a real name server: what it says, what it does not say, and who is held up by that. */
+/**
+ * Destinations' names over a real name server: what it says, what it does not say, and who is held up by that.
+ * Proves DQ1–DQ3.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A connection that its other end closes just as the next request is on its way. */
+/** A connection that its other end closes just as the next request is on its way. Proves DC5, OC2. */
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { UndiciHttpOut } from '../../../src/adapters/http-delivery/index.js';

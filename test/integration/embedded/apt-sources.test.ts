@@ -1,3 +1,4 @@
+/** Proves AP1, AP2. */
 import { expect } from 'chai';
 import {
   archiveSources,

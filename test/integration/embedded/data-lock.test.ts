@@ -1,3 +1,4 @@
+/** Proves DL1. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

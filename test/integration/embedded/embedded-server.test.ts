@@ -1,3 +1,4 @@
+/** Proves DL2, EM1–EM4, OP1, OP2, SCO1, SCO2, SPR1, SPR3, SPR4. */
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Proves DP1–DP3, FI1–FI4, RBO1, TD1. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';

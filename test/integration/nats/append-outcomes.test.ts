@@ -1,4 +1,4 @@
-/** What an append says when the server refuses, is silent, is gone or answers nonsense. */
+/** What an append says when the server refuses, is silent, is gone or answers nonsense. Proves JJ1, PO1, PO2, LK2. */
 import { expect } from 'chai';
 import { connect, JetStreamJournal, Names, type NatsConnections } from '../../../src/adapters/nats/index.js';
 import { outcomeOfRefusal } from '../../../src/adapters/nats/publish-once.js';

@@ -1,4 +1,4 @@
-/** Creating an installation once, and seeing what has changed since. */
+/** Creating an installation once, and seeing what has changed since. Proves CL1–CL4. */
 import { expect } from 'chai';
 import {
   askServers,

@@ -1,4 +1,4 @@
-/** Pieces of objects that were never finished do not stay. */
+/** Pieces of objects that were never finished do not stay. Proves JO4. */
 import { expect } from 'chai';
 import { connect, JetStreamObjectStore, Names, type NatsConnections } from '../../../src/adapters/nats/index.js';
 import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';

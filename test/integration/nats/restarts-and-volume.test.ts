@@ -1,4 +1,7 @@
-/** The adapters while their server dies and comes back, and with more than a little data. */
+/**
+ * The adapters while their server dies and comes back, and with more than a little data.
+ * Proves BX1, BX2, LK1, OF1–OF4, RI2.
+ */
 import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
 import { expect } from 'chai';

@@ -10,9 +10,9 @@ import {
 } from '../../../src/adapters/nats/index.js';
 import { type CompactionLimits, DEFAULT_COMPACTION_LIMITS, verifyShard } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
+import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
-import { KEEP_NOTHING } from '../../spec/journal/world.js';
-import { BodyWorld } from '../../support/body-world.js';
+import { BodyStand } from '../../support/body-stand.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 
 const PREFIX = 'bodies';
@@ -39,10 +39,10 @@ describe('bodies beside a snapshot, on JetStream', function () {
     await server?.stop();
   });
 
-  async function freshWorld(limits: Partial<CompactionLimits> = {}): Promise<BodyWorld> {
+  async function freshWorld(limits: Partial<CompactionLimits> = {}): Promise<BodyStand> {
     const shard = `QUEUE_${shards++}` as ShardName;
     const all = { ...DEFAULT_COMPACTION_LIMITS, retention: KEEP_NOTHING, ...limits };
-    const world = new BodyWorld(journal, objects, all, { shard });
+    const world = new BodyStand(journal, objects, all, { shard });
     await world.history.claim();
     return world;
   }

@@ -1,6 +1,6 @@
 /** Snapshots of queues, made in the compactor's thread: the state and its bodies outlive the entries that brought them. */
 import { expect } from 'chai';
-import { carriedBodies, QueueFold } from '../../../src/actors/queue/index.js';
+import { carriedBodies, QueuePartitionFold } from '../../../src/actors/queue/index.js';
 import {
   connect,
   initCluster,
@@ -17,9 +17,9 @@ import type { Envelope, QueueEvent } from '../../../src/domain/queue/index.js';
 import { BodyReader, DEFAULT_COMPACTION_LIMITS, SnapshotStore } from '../../../src/journal/index.js';
 import type { MessageId, ShardName } from '../../../src/kernel/index.js';
 import type { Manifest, ManifestPartition } from '../../../src/messages/index.js';
+import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
-import { KEEP_NOTHING } from '../../spec/journal/world.js';
-import { QUEUE } from '../../support/body-world.js';
+import { QUEUE } from '../../support/body-stand.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 import { PLAIN_DELIVERY } from '../../support/plain-delivery.js';
 import { realTime } from '../../support/real-time.js';
@@ -127,7 +127,7 @@ describe('snapshots of queues, made in a thread, on JetStream', function () {
       const content = await reader.read(history.shard, QUEUE, number, position);
       expect(Buffer.from(content).toString()).to.equal(textOf(number));
     }
-    const fold = new QueueFold();
+    const fold = new QueuePartitionFold();
     const partition = manifest.partitions[0] as ManifestPartition;
     await new SnapshotStore(objects, silentLog).loadWhole(partition, fold, { checkDigest: true });
     expect(waiting.every((number) => fold.bodies?.isNeeded(number) === true)).to.equal(true);

@@ -1,4 +1,4 @@
-/** The search indexes in their thread, on a real journal. */
+/** The search indexes in their thread, on a real journal. Proves STH1. */
 import { expect } from 'chai';
 import {
   connect,

@@ -1,4 +1,7 @@
-/** A database's history as an operator proves it, takes it out and watches it, beside the process that writes it. */
+/**
+ * A database's history as an operator proves it, takes it out and watches it, beside the process that writes it.
+ * Proves SH4.
+ */
 import { connect as connectSocket } from 'node:net';
 import { expect } from 'chai';
 import { withEmbeddedNats } from '../../support/embedded-nats.js';

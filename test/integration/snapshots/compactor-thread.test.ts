@@ -14,8 +14,8 @@ import type { CompactorTask } from '../../../src/composition/compactor-worker.js
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
+import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
-import { KEEP_NOTHING } from '../../spec/journal/world.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 
 const PREFIX = 'snapshots';

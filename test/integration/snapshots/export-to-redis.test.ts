@@ -10,8 +10,8 @@ import { KvFold } from '../../../src/actors/kv-shard/index.js';
 import { journalCommand } from '../../../src/cli/journal-command.js';
 import { findCommand, KvEngine } from '../../../src/domain/kv/index.js';
 import type { ByteString } from '../../../src/kernel/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 import { eventually } from '../../support/eventually.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { RespClient } from '../../support/resp-client.js';
@@ -49,7 +49,7 @@ describe('journal export piped into a real Redis', function () {
   beforeEach(() => client.call(['FLUSHALL']));
 
   /** Runs commands on a live engine and journals what they had as effects, an entry for each. */
-  async function live(world: World, fold: KvFold, commands: readonly (readonly ByteString[])[]): Promise<void> {
+  async function live(world: JournalStand, fold: KvFold, commands: readonly (readonly ByteString[])[]): Promise<void> {
     for (const words of commands) {
       const spec = findCommand(words);
       if (spec === undefined) throw new Error(`no command ${words[0]}`);
@@ -60,7 +60,7 @@ describe('journal export piped into a real Redis', function () {
     }
   }
 
-  async function exportIntoRedis(world: World): Promise<number> {
+  async function exportIntoRedis(world: JournalStand): Promise<number> {
     const pipe = spawn('redis-cli', ['-s', socket(), '--pipe'], { stdio: ['pipe', 'pipe', 'pipe'] });
     let report = '';
     pipe.stdout.on('data', (data) => {
@@ -119,7 +119,7 @@ describe('journal export piped into a real Redis', function () {
   }
 
   it('gives the same keys, values and expiries, with the whole history in the journal', async () => {
-    const world = new World();
+    const world = new JournalStand();
     await world.history.claim();
     const fold = new KvFold(new KvEngine(NO_DICE, NO_FACTS));
     await live(world, fold, [['SET', 'before', '1'], ['FLUSHALL'], ...commands(0), ...commands(1)]);
@@ -128,7 +128,7 @@ describe('journal export piped into a real Redis', function () {
   });
 
   it('gives the same from snapshots when the front has been purged', async () => {
-    const world = new World();
+    const world = new JournalStand();
     await world.history.claim();
     const fold = new KvFold(new KvEngine(NO_DICE, NO_FACTS));
     for (let round = 0; round < 3; round += 1) {

@@ -1,4 +1,7 @@
-/** Wrong clocks: nothing expires early by one, and nothing stands still because of one. */
+/**
+ * Wrong clocks: nothing expires early by one, and nothing stands still because of one.
+ * Proves CW1–CW4, GC1–GC3, ST1, ST2.
+ */
 import { expect } from 'chai';
 import { BootRecord } from '../../../src/actors/runtime/boot-record.js';
 import { CATCH_UP, GuardedClock } from '../../../src/actors/runtime/guarded-clock.js';

@@ -1,3 +1,4 @@
+/** Proves CR3–CR6, PS3, SA8. */
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';

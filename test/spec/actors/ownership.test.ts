@@ -1,3 +1,4 @@
+/** Proves SE2–SE4, SH2, SH3. */
 import { expect } from 'chai';
 import { rendezvousOwner } from '../../../src/actors/runtime/index.js';
 import { decodeShardLease } from '../../../src/codec/leases/index.js';

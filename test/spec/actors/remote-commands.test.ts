@@ -1,3 +1,4 @@
+/** Proves RC1, RC3, RC4, RQ2, RQ4, SA7, MB2. */
 import { expect } from 'chai';
 import { KvShardGateway, type KvWork, serveKvShard } from '../../../src/actors/kv-shard/index.js';
 import { type ShardActor, ShardCaller } from '../../../src/actors/runtime/index.js';

@@ -1,3 +1,4 @@
+/** Proves LUM4, RU1, RU3. */
 import { expect } from 'chai';
 import type { KvPlane, KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';

@@ -1,3 +1,4 @@
+/** Proves SA1–SA6, SW1, SW2, CR1, PS1, PS2, SH1, RQ3. */
 import { expect } from 'chai';
 import { EntryAssembler } from '../../../src/codec/envelope/index.js';
 import { OK } from '../../../src/domain/kv/index.js';

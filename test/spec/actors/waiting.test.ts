@@ -1,3 +1,4 @@
+/** Proves CR2, KH3, AUD1, AUD3, WC1, WC2, KE5, PAU2. */
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';

@@ -1,3 +1,4 @@
+/** Proves DB1, DB2. */
 import { expect } from 'chai';
 import { DailyBackups } from '../../../src/actors/control/index.js';
 import { BACKUP_TIMEOUT_MS, type ControlCommand, evolve } from '../../../src/domain/control/index.js';

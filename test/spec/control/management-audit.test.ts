@@ -1,3 +1,4 @@
+/** Proves AL1–AL3. */
 import { expect } from 'chai';
 import {
   AUDIT_ACTIONS,

@@ -1,3 +1,4 @@
+/** Proves QU3. */
 import { expect } from 'chai';
 import {
   type ControlCommand,

@@ -1,3 +1,4 @@
+/** Proves QU1, QU2, CST3. */
 import { expect } from 'chai';
 import type { ControlCommand, ControlEvent } from '../../../src/domain/control/index.js';
 import {

@@ -151,27 +151,27 @@ describe('control: after any commands', () => {
         const { state } = play(program);
         const live = [...state.databases.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
         expect(state.liveCount).to.equal(live.length);
-        // C1.
+        // CST1.
         for (const { account, name, createdAtMs } of live) {
           expect(state.named(account, name)?.createdAtMs).to.be.at.most(createdAtMs);
         }
-        // C2.
+        // CST2.
         expect(state.tokens.size).to.equal(2 * live.length);
         expect(state.passwords.size).to.equal(live.length);
         const scraped = live.flatMap(({ settings }) => settings?.prometheusToken?.sha256 ?? []);
         expect([...state.scrapeTokens.keys()].sort()).to.deep.equal(scraped.sort());
-        // C5.
+        // CST5.
         const opens = [...state.accounts.values()].flatMap(({ secrets, readOnlyToken }) => [
           secrets.queueToken.sha256,
           ...(readOnlyToken === undefined ? [] : [readOnlyToken.sha256]),
         ]);
         expect([...state.queueTokens.keys()].sort()).to.deep.equal(opens.sort());
-        // C6.
+        // CST6.
         for (const { account, email } of state.apiKeys.byId.values()) {
           const found = state.accounts.get(account);
           expect(found !== undefined && roleIn(found, email)).to.be.a('string');
         }
-        // C7.
+        // CST7.
         for (const { database, account } of state.backups.byId.values()) {
           expect(state.live(database)?.account).to.equal(account);
         }

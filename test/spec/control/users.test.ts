@@ -1,3 +1,4 @@
+/** Proves CST4. */
 import { expect } from 'chai';
 import {
   type ControlCommand,

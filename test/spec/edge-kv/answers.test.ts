@@ -1,3 +1,4 @@
+/** Proves KAR2. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';

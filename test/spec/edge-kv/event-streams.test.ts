@@ -1,3 +1,4 @@
+/** Proves ESO1, ESO2, EVS1–EVS3. */
 import http from 'node:http';
 import { expect } from 'chai';
 import { permissionsOf } from '../../../src/domain/kv/index.js';

@@ -1,3 +1,4 @@
+/** Proves RJ1–RJ3, EX2. */
 import { expect } from 'chai';
 import { type Answer, KvFaceHarness } from '../../support/kv-face.js';
 

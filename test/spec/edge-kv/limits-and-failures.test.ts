@@ -1,3 +1,4 @@
+/** Proves RQB1–RQB3, PP1, PRO2–PRO4. */
 import { expect } from 'chai';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';

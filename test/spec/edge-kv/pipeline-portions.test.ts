@@ -1,3 +1,4 @@
+/** Proves KAR1, EX1, LP1–LP3, PP2, POR1, POR2. */
 import { expect } from 'chai';
 import { COMMANDS_OF_LATER_PORTIONS, LEAST_PORTION_BYTES } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';

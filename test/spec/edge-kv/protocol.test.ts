@@ -1,3 +1,4 @@
+/** Proves FSE1–FSE3, FSE5. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';

@@ -1,7 +1,10 @@
-/** Requests that nobody can judge right now: they wait, with their bodies, and are handled as if they had just come. */
+/**
+ * Requests that nobody can judge right now: they wait, with their bodies, and are handled as if they had just come.
+ * Proves FSE6.
+ */
 import { request as send } from 'node:http';
 import { expect } from 'chai';
-import { BodyReader, createFaceServer, type FaceServer } from '../../../src/edge/http/index.js';
+import { createFaceServer, type FaceServer, RequestBodyReader } from '../../../src/edge/http/index.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -30,7 +33,7 @@ describe('a request that comes while nobody knows who may do what', () => {
       },
       untilFresh: () => new Promise<void>((resolve) => known.waiting.push(resolve)),
     };
-    const bodies = new BodyReader(new ByteBudget(Number.POSITIVE_INFINITY));
+    const bodies = new RequestBodyReader(new ByteBudget(Number.POSITIVE_INFINITY));
     server = createFaceServer(
       DEFAULT_KV_FACE_LIMITS,
       undefined,

@@ -1,3 +1,4 @@
+/** Proves QC2. */
 import { expect } from 'chai';
 import type { DlqEntry, Envelope, MessageView } from '../../../src/domain/queue/index.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';

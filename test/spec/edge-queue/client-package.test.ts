@@ -43,8 +43,8 @@ describe('edge/queue: the npm client, unmodified', () => {
     });
     await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
     target = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
-    const facts = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 } as const;
-    queue = new MemoryQueue({ account: QUEUE_ACCOUNT, facts, keys: KEYS, alias: ALIAS });
+    const terms = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 } as const;
+    queue = new MemoryQueue({ account: QUEUE_ACCOUNT, terms, keys: KEYS, alias: ALIAS });
     face = await new QueueFaceHarness({ gateway: queue, messageLog: queue, aliases: [ALIAS] }).start();
     client = new Client({ baseUrl: face.url, token: QUEUE_TOKEN, retry: false });
   });

@@ -1,3 +1,4 @@
+/** Proves CFI1–CFI3, QC1. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Envelope, HeaderList, MessageView } from '../../../src/domain/queue/index.js';

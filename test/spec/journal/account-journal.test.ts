@@ -5,18 +5,18 @@ import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { MillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import { journalTools } from '../../support/journal-tools.js';
+import { JournalStand } from './journal-stand.js';
 import { ALPHA, SHARD, silentLog } from './shard-history.js';
-import { World } from './world.js';
 
 const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa';
 const QUEUE = `queue:${ACCOUNT}` as PartitionName;
 
-async function append(world: World, ...events: readonly QueueEvent[]): Promise<void> {
+async function append(world: JournalStand, ...events: readonly QueueEvent[]): Promise<void> {
   const section = world.history.section(QUEUE, Buffer.concat(events.map(encodeQueueEvent)));
   await world.history.append({ kind: 'batch', commandIds: [], sections: [section] });
 }
 
-async function run(world: World, words: string): Promise<{ code: number; out: string; errors: string }> {
+async function run(world: JournalStand, words: string): Promise<{ code: number; out: string; errors: string }> {
   let out = '';
   let errors = '';
   const code = await journalCommand(words.split(' '), {
@@ -40,8 +40,8 @@ async function run(world: World, words: string): Promise<{ code: number; out: st
   return { code, out, errors };
 }
 
-async function liveQueue(): Promise<World> {
-  const world = new World();
+async function liveQueue(): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   await append(
     world,
@@ -75,7 +75,7 @@ describe('the journal of an account', () => {
   });
 
   it('loses no byte: what is not UTF-8 is base64, and text is text', async () => {
-    const world = new World();
+    const world = new JournalStand();
     await world.history.claim();
     const snapshotEvent = (packed: Uint8Array): QueueEvent => ({ type: 'AcceptedIdsRestored', generation: 1, packed });
     await append(world, snapshotEvent(Buffer.from('text')), snapshotEvent(Uint8Array.of(0xff, 0x00)));

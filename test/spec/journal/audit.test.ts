@@ -1,3 +1,4 @@
+/** Proves AE1–AE3, AUJ1. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { type JournalCommandDeps, journalCommand } from '../../../src/cli/journal-command.js';
@@ -7,12 +8,12 @@ import { MillraceError, type PartitionName, type ShardName } from '../../../src/
 import type { Journal } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { journalTools } from '../../support/journal-tools.js';
+import { JournalStand } from './journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, type ShardHistory, silentLog } from './shard-history.js';
-import { World } from './world.js';
 
 /** Entries: 1 claim, 2–4 batches, one second of journal clock apart. */
-async function fourEntries(): Promise<World> {
-  const world = new World();
+async function fourEntries(): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   for (let i = 1; i <= 3; i += 1) {
     world.history.clockMs += 1000;
@@ -29,7 +30,7 @@ class Terminal {
   readonly abort = new AbortController();
 
   constructor(
-    private readonly world: World,
+    private readonly world: JournalStand,
     private readonly partitions: readonly PartitionName[] = [ALPHA],
     private readonly shards: readonly ShardName[] = [SHARD],
   ) {}
@@ -179,7 +180,7 @@ describe('journal export as lines of JSON', () => {
   });
 
   it('loses no byte: what is not UTF-8 is base64', async () => {
-    const world = new World();
+    const world = new JournalStand();
     await world.history.claim();
     await world.history.batch({
       [ALPHA]: [['SET', 'żółw\n"', BINARY].map((text, i) => (i === 1 ? utf8(text) : text))],
@@ -328,7 +329,7 @@ describe('journal tail, listened to slowly', () => {
   });
 
   it('passes over the end of a chunk set that began before', async () => {
-    const world = new World({ chunkBytes: 300 });
+    const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     const body = {
       kind: 'batch' as const,
@@ -373,7 +374,7 @@ describe('journal commands asked wrongly', () => {
   ];
   for (const words of wrong) {
     it(`end with 2 and say why: ${words}`, async () => {
-      const terminal = new Terminal(new World());
+      const terminal = new Terminal(new JournalStand());
       expect(await terminal.run(words)).to.equal(2);
       expect(terminal.errors).to.have.length(1);
       expect(terminal.out).to.equal('');
@@ -381,7 +382,7 @@ describe('journal commands asked wrongly', () => {
   }
 
   it('end with 2 when a position could be of several journals', async () => {
-    const terminal = new Terminal(new World(), [ALPHA, BETA], [SHARD, 'KV_1' as ShardName]);
+    const terminal = new Terminal(new JournalStand(), [ALPHA, BETA], [SHARD, 'KV_1' as ShardName]);
     expect(await terminal.run('export --database mine --from 3')).to.equal(2);
   });
 });

@@ -1,28 +1,31 @@
-/** Bodies beside a snapshot: written when the journal will let go of them, kept as long as they are needed. */
+/**
+ * Bodies beside a snapshot: written when the journal will let go of them, kept as long as they are needed.
+ * Proves BRE1, BRE2, BSE1–BSE3.
+ */
 import { expect } from 'chai';
 import { DEFAULT_BODY_READER_LIMITS, verifyShard } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 import type { BodySegmentRef } from '../../../src/messages/index.js';
-import { BodyWorld, QUEUE } from '../../support/body-world.js';
+import { BodyStand, QUEUE } from '../../support/body-stand.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { Faults, faultyObjects } from './faulty-ports.js';
+import { KEEP_NOTHING } from './journal-stand.js';
 import { SHARD, silentLog } from './shard-history.js';
-import { KEEP_NOTHING } from './world.js';
 
 /** Ten bodies of ten bytes make a segment. */
 const LIMITS = { stepBytes: 200, segmentBytes: 100, retention: KEEP_NOTHING };
 const ten = (letter: string) => letter.repeat(10);
 
-async function freshWorld({ chunkBytes = 512 * 1024, stepBytes = LIMITS.stepBytes } = {}): Promise<BodyWorld> {
+async function freshWorld({ chunkBytes = 512 * 1024, stepBytes = LIMITS.stepBytes } = {}): Promise<BodyStand> {
   const time = new ManualTime();
   const journal = new MemoryJournal({ clock: time, timers: time });
   journal.createStream(SHARD);
-  const world = new BodyWorld(journal, new MemoryObjectStore(), { ...LIMITS, stepBytes }, { chunkBytes, clock: time });
+  const world = new BodyStand(journal, new MemoryObjectStore(), { ...LIMITS, stepBytes }, { chunkBytes, clock: time });
   await world.history.claim();
   return world;
 }
 
-async function putMany(world: BodyWorld, count: number): Promise<number[]> {
+async function putMany(world: BodyStand, count: number): Promise<number[]> {
   const { numbers } = await world.put(...Array.from({ length: count }, (_, i) => ten(String(i % 10))));
   return numbers;
 }
@@ -246,7 +249,7 @@ describe('journal: reading a body', () => {
     const { position } = world.history.head;
     let reads = 0;
     const journal = {
-      readAt: (...args: Parameters<BodyWorld['journal']['readAt']>) => {
+      readAt: (...args: Parameters<BodyStand['journal']['readAt']>) => {
         reads += 1;
         return world.journal.readAt(...args);
       },
@@ -324,7 +327,7 @@ describe('journal: reading a body', () => {
     const { numbers, position } = await world.put('body');
     const faults = new Faults(1, 'before');
     const journal = {
-      readAt: (...args: Parameters<BodyWorld['journal']['readAt']>) => faults.call(() => world.journal.readAt(...args)),
+      readAt: (...args: Parameters<BodyStand['journal']['readAt']>) => faults.call(() => world.journal.readAt(...args)),
     };
     const { read } = world.reader(DEFAULT_BODY_READER_LIMITS, world.objects, journal);
     await expectFailure(read(numbers[0] as number, position), 'JOURNAL_UNAVAILABLE');

@@ -1,3 +1,4 @@
+/** Proves CMP2, CMP3, SNS1–SNS3. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
@@ -5,8 +6,8 @@ import { compactShard, SnapshotStore } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { Manifest } from '../../../src/messages/index.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
+import { JournalStand, KEEP_NOTHING, SMALL_LIMITS } from './journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
-import { KEEP_NOTHING, SMALL_LIMITS, World } from './world.js';
 
 const KEEP_ALL = {
   ...SMALL_LIMITS,
@@ -14,8 +15,8 @@ const KEEP_ALL = {
 };
 
 /** A claim, and some writes to two partitions: more than one step and more than one segment of the small limits. */
-async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<World> {
-  const world = new World(options);
+async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<JournalStand> {
+  const world = new JournalStand(options);
   await world.history.claim();
   for (let i = 0; i < 8; i += 1) {
     await world.history.batch({ [ALPHA]: [`SET a${i} value-${i}`, `SET shared ${i}`] }, [`cmd-${i}`]);
@@ -27,7 +28,7 @@ async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<World
   return world;
 }
 
-async function manifestOf(world: World, name: string): Promise<Manifest> {
+async function manifestOf(world: JournalStand, name: string): Promise<Manifest> {
   return decodeManifest((await world.memoryObjects.get(name)) as Uint8Array);
 }
 
@@ -94,7 +95,7 @@ describe('journal: compaction', () => {
   });
 
   it('joins chunk sets and passes over those that were left behind', async () => {
-    const world = new World({ chunkBytes: 300 });
+    const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     await world.history.batch({ [ALPHA]: [['SET', 'big', 'x'.repeat(2000)]] });
     await world.history.abandon(Buffer.alloc(2000), 3);
@@ -257,7 +258,7 @@ describe('journal: snapshots that are damaged', () => {
   });
 
   it('that end in the middle of a chunk set are not made', async () => {
-    const world = new World({ chunkBytes: 300 });
+    const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     const { position } = await world.history.batch({ [ALPHA]: [['SET', 'big', 'x'.repeat(2000)]] });
     const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: position - 1 };
@@ -356,7 +357,7 @@ describe('journal: a compaction that dies', () => {
     });
   }
 
-  async function unnamedObjects(world: World): Promise<string[]> {
+  async function unnamedObjects(world: JournalStand): Promise<string[]> {
     const named = new Set(await world.objectNames('KV_0/manifest/'));
     for (const name of [...named]) {
       for (const { segments } of (await manifestOf(world, name)).partitions)

@@ -1,14 +1,15 @@
+/** Proves RRE1–RRE3. */
 import { expect } from 'chai';
 import { type RecoveredStep, recover } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
+import { JournalStand } from './journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
-import { World } from './world.js';
 
 type Claim = Parameters<typeof recover>[2];
 type HighWater = Parameters<typeof recover>[3];
 
 async function stepsOf(
-  world: World,
+  world: JournalStand,
   claim: Claim = world.history.head,
   highWater?: HighWater,
 ): Promise<RecoveredStep[]> {
@@ -32,8 +33,8 @@ async function expectFailure(act: Promise<unknown>, code: ErrorCode): Promise<vo
   expect.fail(`no ${code}`);
 }
 
-async function world4(): Promise<World> {
-  const world = new World();
+async function world4(): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   await world.history.batch({ [ALPHA]: ['SET a 1'] }, ['cmd-1']);
   await world.history.batch({ [ALPHA]: ['SET a 2'], [BETA]: ['SET b 1'] });
@@ -42,7 +43,7 @@ async function world4(): Promise<World> {
 
 describe('journal: recovery', () => {
   it('begins with no snapshot in an empty journal', async () => {
-    expect(numbersOf(await stepsOf(new World()))).to.deep.equal(['none']);
+    expect(numbersOf(await stepsOf(new JournalStand()))).to.deep.equal(['none']);
   });
 
   it('gives every entry up to the claim where there is no snapshot', async () => {
@@ -76,7 +77,7 @@ describe('journal: recovery', () => {
   });
 
   it('passes over chunks that a dead owner left before the claim', async () => {
-    const world = new World({ chunkBytes: 300 });
+    const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     await world.history.abandon(Buffer.alloc(2000), 2);
     await world.history.claim();
@@ -133,7 +134,7 @@ describe('journal: recovery', () => {
 
   it('is damage when a snapshot covers more than the journal holds', async () => {
     const longer = await world4();
-    const shorter = new World();
+    const shorter = new JournalStand();
     await shorter.history.claim();
     const claim = shorter.history.head;
     const result = await longer.compact();

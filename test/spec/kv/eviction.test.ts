@@ -1,3 +1,4 @@
+/** Proves EV1, EV2. */
 import { expect } from 'chai';
 import { admit, type CommandSpec } from '../../../src/domain/kv/index.js';
 import { KvBench } from '../../support/kv-bench.js';

@@ -1,3 +1,4 @@
+/** Proves KE1, KE2. */
 import { expect } from 'chai';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';

@@ -1,3 +1,4 @@
+/** Proves KE6, HV3. */
 import { expect } from 'chai';
 import { type Audience, findCommand, KvEngine, MAX_RECORD_BYTES, NO_AUDIENCE } from '../../../src/domain/kv/index.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';

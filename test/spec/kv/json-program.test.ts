@@ -1,4 +1,4 @@
-/** No server here has the module to compare with: random programs prove the laws that hold without one. */
+/** No server here has the module to compare with: random programs prove the laws that hold without one. Proves JD1. */
 import { expect } from 'chai';
 import { inOneStep, JsonDocument, measured } from '../../../src/domain/kv/types/json/index.js';
 import { KvBench, readable } from '../../support/kv-bench.js';

@@ -1,3 +1,4 @@
+/** Proves JD2, JD3. */
 import { expect } from 'chai';
 import { encodeCommand, encodeReply3 } from '../../../src/codec/resp/index.js';
 import { findCommand, KvEngine, MAX_RECORD_BYTES, type Reply } from '../../../src/domain/kv/index.js';

@@ -1,3 +1,4 @@
+/** Proves KE3. */
 import { expect } from 'chai';
 import { digestOf, KvEngine, rebuildingCommands } from '../../../src/domain/kv/index.js';
 import { KvBench, seededRandom } from '../../support/kv-bench.js';

@@ -1,10 +1,13 @@
-/** What a script must not do, whoever wrote it: run on, take all memory, leave things behind, reach outside. */
+/**
+ * What a script must not do, whoever wrote it: run on, take all memory, leave things behind, reach outside.
+ * Proves LUM1, LUM2, LSA1–LSA3, LSH1, LSH2.
+ */
 import { expect } from 'chai';
-import { findCommand, KvEngine, type ServerFacts } from '../../../src/domain/kv/index.js';
+import { findCommand, KvEngine, type ServerInfo } from '../../../src/domain/kv/index.js';
 import { readable, seededRandom } from '../../support/kv-bench.js';
 
 /** Limits are by the clock, and so it has to go. */
-const FACTS: ServerFacts = { nowMicros: () => Math.round(performance.now() * 1000), info: () => new Map() };
+const FACTS: ServerInfo = { nowMicros: () => Math.round(performance.now() * 1000), info: () => new Map() };
 /** A script may overrun its 250 ms by one long instruction, on a machine that does other things too. */
 // Eight times the bound: machines that run tests are busy.
 const MAX_RUN_MS = 10_000;

@@ -1,6 +1,7 @@
 /**
  * A script that is stopped has not been: random commands of every family within scripts that are stopped somewhere leave
  * what there was, to the byte, and what comes afterwards is built on that.
+ * Proves KE7, RU2, UL1–UL3.
  */
 import { expect } from 'chai';
 import { RespCommandReader } from '../../../src/codec/resp/index.js';

@@ -1,3 +1,4 @@
+/** Proves ZS4. */
 import { expect } from 'chai';
 import { Blocked, findCommand, MAX_RECORD_BYTES } from '../../../src/domain/kv/index.js';
 import { KvBench, readable } from '../../support/kv-bench.js';

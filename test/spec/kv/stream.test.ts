@@ -1,3 +1,4 @@
+/** Proves SO2. */
 import { expect } from 'chai';
 import { Blocked, type Caller, OK } from '../../../src/domain/kv/index.js';
 import { MAX_RECORD_BYTES } from '../../../src/domain/kv/limits.js';

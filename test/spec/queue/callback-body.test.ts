@@ -1,4 +1,4 @@
-/** What a callback tells its receiver. */
+/** What a callback tells its receiver. Proves CBO1, CBO2. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

@@ -1,3 +1,4 @@
+/** Proves ATT1, ATT3, MSG1. */
 import { expect } from 'chai';
 import { MAX_ATTEMPT_RESTARTS } from '../../../src/domain/queue/index.js';
 import { item, noResponse, QueueSpec, response } from '../../support/queue-spec.js';

@@ -1,3 +1,4 @@
+/** Proves DLQ1, DLQ2. */
 import { expect } from 'chai';
 import type { DlqSelector, MessageFilter, QueueReply, RawSettings } from '../../../src/domain/queue/index.js';
 import type { DlqId, MessageId } from '../../../src/kernel/index.js';

@@ -1,3 +1,4 @@
+/** Proves DI2, FK1–FK4. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FlowControlSetting, FlowView, QueueCommand, QueueReply } from '../../../src/domain/queue/index.js';

@@ -1,4 +1,4 @@
-/** URL groups: what callers may do with them, and what is refused. */
+/** URL groups: what callers may do with them, and what is refused. Proves GR1–GR4. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import { QueueParts, upsert } from '../../support/queue-parts.js';

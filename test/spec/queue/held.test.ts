@@ -1,3 +1,4 @@
+/** Proves HR1, HE1–HE3. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import type { DlqId, MessageId, ScheduleId } from '../../../src/kernel/index.js';

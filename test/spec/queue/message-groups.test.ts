@@ -1,4 +1,7 @@
-/** The log by message: each with its events, a page at a time, while others happen; and bodies that are cut. */
+/**
+ * The log by message: each with its events, a page at a time, while others happen; and bodies that are cut.
+ * Proves MGR1, MGR2.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';

@@ -1,4 +1,4 @@
-/** What the log says of a message, and how it is asked. */
+/** What the log says of a message, and how it is asked. Proves RM1. */
 import { expect } from 'chai';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import type { MessageId } from '../../../src/kernel/index.js';

@@ -1,4 +1,7 @@
-/** Places of an account are shared by origins: whatever some of them hold and for however long, another one starts. */
+/**
+ * Places of an account are shared by origins: whatever some of them hold and for however long, another one starts.
+ * Proves ORS1–ORS4.
+ */
 import { expect } from 'chai';
 import { item, noResponse, QueueSpec } from '../../support/queue-spec.js';
 

@@ -1,3 +1,4 @@
+/** Proves PUB1–PUB4. */
 import { expect } from 'chai';
 import {
   ACCEPTED_IDS_MS,

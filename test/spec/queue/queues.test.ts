@@ -1,3 +1,4 @@
+/** Proves ATT2, DI4, OQ1, OQ2. */
 import { expect } from 'chai';
 import type { MessageId } from '../../../src/kernel/index.js';
 import { item, QueueSpec, SETTINGS } from '../../support/queue-spec.js';

@@ -1,3 +1,4 @@
+/** Proves QST2, QST3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { QueueCommand } from '../../../src/domain/queue/index.js';

@@ -1,4 +1,4 @@
-/** What becomes of the messages of a schedule, in the whole of an account's queue. */
+/** What becomes of the messages of a schedule, in the whole of an account's queue. Proves SCD5. */
 import { expect } from 'chai';
 import { decodeQueueEvents, encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import {

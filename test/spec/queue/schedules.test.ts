@@ -1,4 +1,4 @@
-/** Schedules: setting, pausing and replacing them; what they make, when, and what they leave out. */
+/** Schedules: setting, pausing and replacing them; what they make, when, and what they leave out. Proves SCD1–SCD4. */
 import { expect } from 'chai';
 import type { QueueReply, Schedule } from '../../../src/domain/queue/index.js';
 import { messageIdAt } from '../../../src/domain/queue/index.js';
@@ -96,7 +96,7 @@ describe('schedules', () => {
     });
 
     it('are not taken from a suspended account', () => {
-      parts.facts = { ...parts.facts, state: 'passive' };
+      parts.terms = { ...parts.terms, state: 'passive' };
       refuses(parts.schedule(setSchedule('one')), 'SUSPENDED', 'suspended');
     });
 
@@ -369,10 +369,10 @@ describe('schedules', () => {
   describe('of a suspended account', () => {
     it('skip their ticks, and go on when it is active again', () => {
       parts.schedule(setSchedule('one'));
-      parts.facts = { ...parts.facts, state: 'passive' };
+      parts.terms = { ...parts.terms, state: 'passive' };
       parts.workAt(minutes(2));
       expect(skips()[0]).to.include({ reason: 'suspended', tickAtMs: minutes(1), nextTickAtMs: minutes(3) });
-      parts.facts = { ...parts.facts, state: 'active' };
+      parts.terms = { ...parts.terms, state: 'active' };
       expect(firedAt(parts.workAt(minutes(3)))).to.deep.equal([isoOf(minutes(3))]);
     });
   });

@@ -1,4 +1,4 @@
-/** How callbacks of a message are configured: as publishes of their own, by nested names. */
+/** How callbacks of a message are configured: as publishes of their own, by nested names. Proves SOP3, SR1–SR3. */
 import { expect } from 'chai';
 import { parse, refusal } from '../../support/queue-settings.js';
 

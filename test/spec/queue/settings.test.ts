@@ -1,4 +1,4 @@
-/** What configuration headers and query keys of a publish mean. */
+/** What configuration headers and query keys of a publish mean. Proves SOP1, SOP2. */
 import { expect } from 'chai';
 import { overrideSettings, withDefaults } from '../../../src/domain/queue/index.js';
 import { accepted, NOW_MS, parse, raw, refusal, settingsContext } from '../../support/queue-settings.js';

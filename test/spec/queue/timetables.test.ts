@@ -1,4 +1,4 @@
-/** When a timetable ticks: fields, descriptors, zones, and days on which clocks change. */
+/** When a timetable ticks: fields, descriptors, zones, and days on which clocks change. Proves CRO1, CRO2. */
 import { expect } from 'chai';
 import { nextTickAfter, parseCron } from '../../../src/domain/queue/index.js';
 

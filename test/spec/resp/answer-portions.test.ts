@@ -1,3 +1,4 @@
+/** Proves RAW2, RAW3. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { ByteBudget } from '../../../src/kernel/index.js';

@@ -1,3 +1,4 @@
+/** Proves RO3, RO4, TE3. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { BroadcastQueue } from '../../../src/edge/index.js';

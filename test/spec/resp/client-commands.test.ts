@@ -1,3 +1,4 @@
+/** Proves PAU1, RCO6. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,3 +1,4 @@
+/** Proves RAW1, HB1–HB3, IG2, LIN1, RCO5. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import type { RespFaceLimits } from '../../../src/edge/index.js';

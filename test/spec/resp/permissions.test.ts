@@ -1,3 +1,4 @@
+/** Proves RCR1. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { permissionsOf } from '../../../src/domain/kv/index.js';

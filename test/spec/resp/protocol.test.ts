@@ -1,3 +1,4 @@
+/** Proves RCO1–RCO4, RSE1–RSE3. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { allCommands } from '../../../src/domain/kv/index.js';

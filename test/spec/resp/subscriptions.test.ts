@@ -1,3 +1,4 @@
+/** Proves RCR2, RO1, RO2, TT1–TT4. */
 import { expect } from 'chai';
 import { encodeCommand, encodePush } from '../../../src/codec/resp/index.js';
 import { admit } from '../../../src/domain/kv/index.js';

@@ -1,3 +1,4 @@
+/** Proves TX1–TX3. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { type RawClient, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';

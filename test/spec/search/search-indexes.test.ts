@@ -1,4 +1,4 @@
-/** What of the journal can be searched, and when. */
+/** What of the journal can be searched, and when. Proves QT1, QT2, SI1, SI3, SFO2, SK1, SK2, VO1. */
 import { expect } from 'chai';
 import { MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../src/domain/search/index.js';
 import { isMillraceError, MillraceError } from '../../../src/kernel/index.js';

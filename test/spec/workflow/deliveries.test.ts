@@ -1,3 +1,4 @@
+/** Proves RE1, RE2. */
 import { expect } from 'chai';
 import type { DeliverySettings } from '../../../src/domain/queue/index.js';
 import { SETTINGS } from '../../support/queue-spec.js';

@@ -1,3 +1,4 @@
+/** Proves WA2. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import type { Notified, WaiterView } from '../../../src/domain/queue/runs/index.js';

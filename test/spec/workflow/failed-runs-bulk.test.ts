@@ -1,3 +1,4 @@
+/** Proves FR2. */
 import { expect } from 'chai';
 import { MAX_RUN_ENTRIES, runIdAt } from '../../../src/domain/queue/runs/index.js';
 import {

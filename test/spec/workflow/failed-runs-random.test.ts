@@ -1,6 +1,7 @@
 /**
  * Runs that start, go on, fail and are taken up again in any order: whatever happened, the state that a journal or a
  * snapshot gives is the one that was, no body is lost that is needed, and in the end none is kept.
+ * Proves FR1.
  */
 import { expect } from 'chai';
 import type { DlqId, MessageId } from '../../../src/kernel/index.js';

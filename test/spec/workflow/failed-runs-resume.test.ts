@@ -1,3 +1,4 @@
+/** Proves FR3, WR1. */
 import { expect } from 'chai';
 import type { DlqId } from '../../../src/kernel/index.js';
 import {

@@ -1,3 +1,4 @@
+/** Proves REN1, REN2. */
 import { expect } from 'chai';
 import { AGAIN, failedAfter, resume, started } from '../../support/failed-runs.js';
 import { SETTINGS } from '../../support/queue-spec.js';

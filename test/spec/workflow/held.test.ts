@@ -1,3 +1,4 @@
+/** Proves HR2. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import { callItem, entryItem, invokeItem, published, triggerItem, WorkflowSpec } from '../../support/workflow-spec.js';

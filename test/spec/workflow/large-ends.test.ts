@@ -1,3 +1,4 @@
+/** Proves WR3. */
 import { expect } from 'chai';
 import { planItem, published, run, WorkflowSpec } from '../../support/workflow-spec.js';
 

@@ -1,3 +1,4 @@
+/** Proves WR2. */
 import { expect } from 'chai';
 import { item, NOW_MS, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
 import { answered, callItem, entryItem, message, run, triggerItem, WorkflowSpec } from '../../support/workflow-spec.js';

@@ -1,3 +1,4 @@
+/** Proves SUB1–SUB3. */
 import { expect } from 'chai';
 import { NOW_MS } from '../../support/queue-spec.js';
 import {

@@ -2,9 +2,9 @@
  * One process with several tenants: one that works steadily, and others that attack with ordinary credentials. A process
  * that an attack has ended is started again, on its data, for the next one.
  *
- *  A1 each tenant has an account, a database and tokens of its own, made as an operator makes them
- *  A2 the steady tenant works before, during and after every attack; what it was refused is kept
- *  A3 names are asked of a name server that never answers
+ *  ATK1 each tenant has an account, a database and tokens of its own, made as an operator makes them
+ *  ATK2 the steady tenant works before, during and after every attack; what it was refused is kept
+ *  ATK3 names are asked of a name server that never answers
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,15 +1,15 @@
 /**
  * Attacks as test cases: each runs beside a second tenant that works, and then is judged.
  *
- *  J1 the process lives, the same as before, and says so; no request of the second tenant has failed
- *  J2 the second tenant's p99 is below three times what it is in quiet, or below the floor; what an attack is allowed
- *     beyond that is said where it is listed, with a reason. A machine that is too slow in quiet is not judged
- *  J3 what is resident has stayed within what there is for it; after a collection memory is within 20 % of what it was in
- *     quiet: what is resident, or what the heap and what hangs on it hold. A snapshot that is being made of what the
- *     attack has written is in the one, what the first script loads for good in the other
- *  J4 quiet is measured in the same run, again before and after each attack: the machine that a test runs on is not
- *     always as fast as it was
- *  J5 an attacker is a process of its own that gives way to others (attack-program.ts), and each has its own account
+ *  ATJ1 the process lives, the same as before, and says so; no request of the second tenant has failed
+ *  ATJ2 the second tenant's p99 is below three times what it is in quiet, or below the floor; what an attack is allowed
+ *       beyond that is said where it is listed, with a reason. A machine that is too slow in quiet is not judged
+ *  ATJ3 what is resident has stayed within what there is for it; after a collection memory is within 20 % of what it
+ *       was in quiet: what is resident, or what the heap and what hangs on it hold. A snapshot that is being made of
+ *       what the attack has written is in the one, what the first script loads for good in the other
+ *  ATJ4 quiet is measured in the same run, again before and after each attack: the machine that a test runs on is not
+ *       always as fast as it was
+ *  ATJ5 an attacker is a process of its own that gives way to others (attack-program.ts), and each has its own account
  */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';

@@ -1,9 +1,9 @@
 /**
  * A clock and its timers that move only when a test says so.
  *
- *  M1 timers run in order of their due time, those due at the same instant in the order they were set
- *  M2 while a timer runs, the clock shows its due time: nothing is ever early, nothing sees the future
- *  M3 between two timers every promise that can settle has settled
+ *  MT1 timers run in order of their due time, those due at the same instant in the order they were set
+ *  MT2 while a timer runs, the clock shows its due time: nothing is ever early, nothing sees the future
+ *  MT3 between two timers every promise that can settle has settled
  */
 import { type Clock, type Timer, Timers } from '../../../src/ports/index.js';
 

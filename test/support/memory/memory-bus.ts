@@ -2,9 +2,9 @@
  * A network in this process's memory: `MemoryNetwork` is what everybody is connected to, and each
  * simulated process holds a `MemoryBus` of its own. Delivery is in order and from a fresh stack.
  *
- *  B1 a published message reaches every subscriber, the publisher's own included
- *  B2 a request reaches everyone who serves the topic; the first answer counts
- *  B3 a bus that is disconnected neither sends nor hears, and what passed meanwhile is gone
+ *  MB1 a published message reaches every subscriber, the publisher's own included
+ *  MB2 a request reaches everyone who serves the topic; the first answer counts
+ *  MB3 a bus that is disconnected neither sends nor hears, and what passed meanwhile is gone
  */
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { Bus, Subscription, Timers, Topic } from '../../../src/ports/index.js';

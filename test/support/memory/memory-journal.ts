@@ -1,6 +1,6 @@
 /**
  * A journal in this process's memory, for tests and for the spec tier. One instance is the server;
- * everybody who holds it is a client of it. It keeps J1–J7 and is never slow, stale or in doubt:
+ * everybody who holds it is a client of it. It keeps JN1–JN7 and is never slow, stale or in doubt:
  * those behaviours belong to the simulation's journal.
  */
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';

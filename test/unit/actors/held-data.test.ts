@@ -1,6 +1,7 @@
+/** Proves HM1–HM4. */
 import { expect } from 'chai';
 import { DATABASE_SHARE, HeldData } from '../../../src/actors/kv-shard/index.js';
-import { RESERVED } from '../../../src/actors/runtime/index.js';
+import { RESERVED_MEMORY } from '../../../src/actors/runtime/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
@@ -62,7 +63,7 @@ describe('the data that a process holds', () => {
     const large = database('a', 60_000);
     const small = database('b', 30_001);
     room(small);
-    expect(room(large)).to.equal(LIMIT_BYTES * (1 - RESERVED) - 90_001);
+    expect(room(large)).to.equal(LIMIT_BYTES * (1 - RESERVED_MEMORY) - 90_001);
     expect(room(small)).to.equal(LIMIT_BYTES - 90_001);
   });
 
@@ -91,7 +92,7 @@ describe('the data that a process holds', () => {
   });
 
   it('says once a minute that there is little room left', async () => {
-    database('a', LIMIT_BYTES * (1 - RESERVED) + 1);
+    database('a', LIMIT_BYTES * (1 - RESERVED_MEMORY) + 1);
     await time.advance(59_000);
     expect(log.lines.filter(({ event }) => event === 'kv.memory-full')).to.have.length(1);
     await time.advance(10_000);

@@ -1,3 +1,4 @@
+/** Proves KG1–KG4. */
 import { expect } from 'chai';
 import { type GaugedOwner, KvFold, KvGauges } from '../../../src/actors/kv-shard/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';

@@ -1,3 +1,4 @@
+/** Proves MBX1–MBX3. */
 import { expect } from 'chai';
 import { Mailbox, type Work } from '../../../src/actors/runtime/index.js';
 

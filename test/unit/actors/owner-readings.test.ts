@@ -1,3 +1,4 @@
+/** Proves OR1. */
 import { expect } from 'chai';
 import { OwnerReadings } from '../../../src/actors/runtime/owner-readings.js';
 import type { ShardName } from '../../../src/kernel/index.js';

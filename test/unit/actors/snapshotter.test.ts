@@ -1,4 +1,4 @@
-/** When a shard is snapshotted, and when what is kept of its past is decided anew. */
+/** When a shard is snapshotted, and when what is kept of its past is decided anew. Proves SNP3. */
 import { expect } from 'chai';
 import { type RuntimeMetrics, type ShardActor, Snapshotter, type Work } from '../../../src/actors/runtime/index.js';
 import type { ChainHead } from '../../../src/journal/index.js';

@@ -1,3 +1,4 @@
+/** Proves TE1, TE2. */
 import { expect } from 'chai';
 import { KvHub } from '../../../src/actors/kv-shard/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';

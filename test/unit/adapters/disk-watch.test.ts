@@ -1,3 +1,4 @@
+/** Proves DWA1, DWA2. */
 import { expect } from 'chai';
 import { DiskWatch } from '../../../src/adapters/node/index.js';
 import type { Log } from '../../../src/ports/index.js';

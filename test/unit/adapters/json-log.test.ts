@@ -1,3 +1,4 @@
+/** Proves JLO1–JLO3, LM1–LM3. */
 import { expect } from 'chai';
 import { JsonLog } from '../../../src/adapters/node/index.js';
 import { type LogLevel, Secret } from '../../../src/config/index.js';

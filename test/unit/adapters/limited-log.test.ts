@@ -1,3 +1,4 @@
+/** Proves LL1–LL3. */
 import { expect } from 'chai';
 import { LimitedLog } from '../../../src/adapters/node/index.js';
 import { MemoryLog } from '../../support/kv-face.js';

@@ -1,3 +1,4 @@
+/** Proves ME2, ME3. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ProcessWatch, PromMetrics } from '../../../src/adapters/node/index.js';

@@ -1,3 +1,4 @@
+/** Proves RN1. */
 import { expect } from 'chai';
 import { NodeRandom } from '../../../src/adapters/node/index.js';
 

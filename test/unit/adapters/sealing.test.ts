@@ -1,3 +1,4 @@
+/** Proves CF1, CF2, SEA1–SEA3. */
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

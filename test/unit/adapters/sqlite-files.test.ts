@@ -1,4 +1,4 @@
-/** Files of tables: what a kill leaves, and what is said of a file that is none. */
+/** Files of tables: what a kill leaves, and what is said of a file that is none. Proves SQ1–SQ3. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The directory of a backup: what it is written into, and what is refused. */
+/** The directory of a backup: what it is written into, and what is refused. Proves BD1, BD2, BF1. */
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The files of a backup: what is written comes back, and what is not as it was written is refused. */
+/** The files of a backup: what is written comes back, and what is not as it was written is refused. Proves BMA1. */
 import { expect } from 'chai';
 import { readManifest } from '../../../src/journal/backup/index.js';
 import { placesOf, readRecords, writeRecords } from '../../../src/journal/backup/record-files.js';

@@ -1,4 +1,7 @@
-/** What is in a backup of an installation at work, and what a damaged one is told by. */
+/**
+ * What is in a backup of an installation at work, and what a damaged one is told by.
+ * Proves CB1, CB4, CB5, FB1, FB2.
+ */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { type BackupManifest, filesOf } from '../../../src/journal/backup/index.js';

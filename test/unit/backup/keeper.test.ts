@@ -1,4 +1,7 @@
-/** Moments of databases as the management API asks for them: what the control actor is told, and what is left behind. */
+/**
+ * Moments of databases as the management API asks for them: what the control actor is told, and what is left behind.
+ * Proves DK1–DK3, KO2.
+ */
 import { expect } from 'chai';
 import { DatabaseKeeper, type KeeperPorts } from '../../../src/actors/control/database-keeper.js';
 import type { ControlCommand, ControlReply } from '../../../src/domain/control/index.js';

@@ -1,4 +1,4 @@
-/** A kept state in place of what a database has: one entry, and everybody hears of it. */
+/** A kept state in place of what a database has: one entry, and everybody hears of it. Proves RPL1–RPL3, KS1. */
 import { expect } from 'chai';
 import { type KvWork, MAX_REPLACEMENT_BYTES, replayFold } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';

@@ -1,7 +1,10 @@
-/** What a restore makes of a backup: the same states in other shards, journals that owners go on with. */
+/**
+ * What a restore makes of a backup: the same states in other shards, journals that owners go on with.
+ * Proves RB1–RB6.
+ */
 import { expect } from 'chai';
 import { ControlFold } from '../../../src/actors/control/index.js';
-import { QueueFold } from '../../../src/actors/queue/index.js';
+import { QueuePartitionFold } from '../../../src/actors/queue/index.js';
 import { encodeControlEvent } from '../../../src/codec/control/index.js';
 import { encodeEntry, hashSection, sha256 } from '../../../src/codec/envelope/index.js';
 import { encodeIntakeRecord, encodeQueueEvent } from '../../../src/codec/queue/index.js';
@@ -230,7 +233,7 @@ describe('backup: logs beside the journals', () => {
     const shard = shardOf('queue', QUEUE, 4);
     const store = new SnapshotStore(target.objects, silentLog);
     const stored = await store.newest(shard);
-    const fold = new QueueFold();
+    const fold = new QueuePartitionFold();
     const placed = stored?.manifest.partitions.find(({ name }) => name === QUEUE);
     if (placed === undefined) throw new Error('the queue is not in its shard');
     await store.loadWhole(placed, fold);

@@ -1,3 +1,4 @@
+/** Proves KI2. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { configCommand } from '../../../src/cli/config-command.js';

@@ -1,3 +1,4 @@
+/** Proves KI1, KI3, LD2, LD3. */
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { describeConfig, loadConfig, SETTINGS, Secret } from '../../../src/config/index.js';

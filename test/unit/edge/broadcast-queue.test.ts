@@ -1,3 +1,4 @@
+/** Proves BQ1–BQ3. */
 import { expect } from 'chai';
 import { BroadcastQueue } from '../../../src/edge/index.js';
 import { ALL_THAT_MAY_WAIT_BYTES, type BroadcastItem } from '../../../src/ports/index.js';

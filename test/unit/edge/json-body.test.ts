@@ -1,3 +1,4 @@
+/** Proves JB1–JB3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ErrorReply } from '../../../src/domain/kv/index.js';

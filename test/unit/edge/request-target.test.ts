@@ -1,3 +1,4 @@
+/** Proves RTA1, RTA2. */
 import { expect } from 'chai';
 import { parseRequestTarget } from '../../../src/edge/kv/request-target.js';
 

@@ -1,3 +1,4 @@
+/** Proves SY1, SY2. */
 import { expect } from 'chai';
 import { SaidBytes, shareable, WRITE_BYTES } from '../../../src/edge/said-bytes.js';
 

@@ -1,3 +1,4 @@
+/** Proves SIG1–SIG4. */
 import { expect } from 'chai';
 import {
   MAX_ADDRESSES,

@@ -1,3 +1,4 @@
+/** Proves WAL1–WAL3. */
 import { expect } from 'chai';
 import { WireSpellings } from '../../../src/edge/index.js';
 

@@ -1,3 +1,4 @@
+/** Proves AUN1–AUN5. */
 import { expect } from 'chai';
 import { DefiniteAppender } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError, MillraceError, type ShardName } from '../../../src/kernel/index.js';

@@ -1,3 +1,4 @@
+/** Proves AI2, AUJ2. */
 import { expect } from 'chai';
 import { journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeMeterRecord } from '../../../src/codec/control/index.js';
@@ -15,13 +16,13 @@ import { MillraceError, type SessionId, type ShardName } from '../../../src/kern
 import { METER_SHARD } from '../../../src/messages/index.js';
 import type { Journal } from '../../../src/ports/index.js';
 import { foldOfPartition } from '../../../src/replay/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { MemoryLeaseStore } from '../../support/memory/index.js';
 
 class Installation {
-  readonly world = new World();
+  readonly world = new JournalStand();
   readonly leases = new MemoryLeaseStore();
   logs: readonly ShardName[] = [];
   #createdAt = '';

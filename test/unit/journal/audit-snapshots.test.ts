@@ -1,3 +1,4 @@
+/** Proves AS1, AS2, AS4. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { encodeBodyIndex } from '../../../src/codec/envelope/index.js';
@@ -5,17 +6,17 @@ import { SnapshotStore, type StoredManifest, verifyShard, verifySnapshots } from
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
 import type { Journal, ObjectStore } from '../../../src/ports/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, effects, SHARD, silentLog } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 import { BodyFold } from '../../support/body-fold.js';
-import { BodyWorld } from '../../support/body-world.js';
+import { BodyStand } from '../../support/body-stand.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 
 const KEEP_ALL = { stepBytes: 100, segmentBytes: 60, retention: { maxAgeMs: 1e15, maxBytes: 1e15 } };
 
 /** Three snapshots: ALPHA changes before each, BETA before the first and the third. */
-async function threeSnapshots(): Promise<World> {
-  const world = new World();
+async function threeSnapshots(): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   for (let i = 1; i <= 3; i += 1) {
     for (let j = 0; j < 5; j += 1) await world.history.batch({ [ALPHA]: [`SET key${j} ${i}`, `SET only${i}-${j} x`] });
@@ -25,7 +26,7 @@ async function threeSnapshots(): Promise<World> {
   return world;
 }
 
-const audit = (world: World, options = {}) => verifySnapshots(world.ports, SHARD, replayFold, options);
+const audit = (world: JournalStand, options = {}) => verifySnapshots(world.ports, SHARD, replayFold, options);
 
 async function manifests(objects: ObjectStore): Promise<StoredManifest[]> {
   const all: StoredManifest[] = [];
@@ -188,11 +189,11 @@ describe('the audit of snapshots', () => {
 });
 
 describe('the audit of bodies beside snapshots', () => {
-  async function bodies(): Promise<BodyWorld> {
+  async function bodies(): Promise<BodyStand> {
     const time = new ManualTime();
     const journal = new MemoryJournal({ clock: time, timers: time });
     journal.createStream(SHARD);
-    const world = new BodyWorld(journal, new MemoryObjectStore(), { ...KEEP_ALL, stepBytes: 1 }, { clock: time });
+    const world = new BodyStand(journal, new MemoryObjectStore(), { ...KEEP_ALL, stepBytes: 1 }, { clock: time });
     await world.history.claim();
     const { numbers } = await world.put(...Array.from({ length: 20 }, (_, i) => `body ${i} `.repeat(3)));
     await world.put('one', 'two', 'three');
@@ -204,11 +205,11 @@ describe('the audit of bodies beside snapshots', () => {
     return world;
   }
 
-  const auditOf = (world: BodyWorld) =>
+  const auditOf = (world: BodyStand) =>
     verifySnapshots({ journal: world.journal, objects: world.objects, log: silentLog }, SHARD, () => new BodyFold());
 
   /** Of the newest snapshot: the segment with the body, and its bodies. */
-  async function forgeBodies(world: BodyWorld, change: (content: string) => string | undefined): Promise<void> {
+  async function forgeBodies(world: BodyStand, change: (content: string) => string | undefined): Promise<void> {
     const newest = (await manifests(world.objects)).at(-1) as StoredManifest;
     const store = new SnapshotStore(world.objects, silentLog);
     const partition = newest.manifest.partitions[0] as ManifestPartition;

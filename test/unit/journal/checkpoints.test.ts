@@ -1,3 +1,4 @@
+/** Proves CHK1, CHK2. */
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import {
@@ -7,20 +8,20 @@ import {
   readCheckpoint,
   signCheckpoint,
 } from '../../../src/journal/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 
-async function worldOf(): Promise<World> {
-  const world = new World();
+async function worldOf(): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   await world.history.batch({ [ALPHA]: ['SET a 1'], [BETA]: ['SET b 1'] });
   await world.history.batch({ [ALPHA]: ['SET a 2'] });
   return world;
 }
 
-async function statementOf(world: World): Promise<CheckpointStatement> {
+async function statementOf(world: JournalStand): Promise<CheckpointStatement> {
   const shards = [await checkpointOf(world.ports, SHARD)];
   return { clusterId: CLUSTER, takenAt: '2026-05-01T00:00:00.000Z', shards };
 }
@@ -61,7 +62,11 @@ describe('a checkpoint', () => {
   });
 
   it('of an empty journal states nothing', async () => {
-    expect(await checkpointOf(new World().ports, SHARD)).to.deep.include({ number: 0, position: 0, partitions: [] });
+    expect(await checkpointOf(new JournalStand().ports, SHARD)).to.deep.include({
+      number: 0,
+      position: 0,
+      partitions: [],
+    });
   });
 
   it('is not taken of a journal that is damaged', async () => {

@@ -1,13 +1,14 @@
+/** Proves DF1–DF4. */
 import { expect } from 'chai';
 import { type DiffOptions, diffShard, type KeyChange, type Moment } from '../../../src/journal/index.js';
 import { keyedKvFold } from '../../../src/replay/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0 };
 
-async function worldOf(...batches: readonly (readonly (string | readonly string[])[])[]): Promise<World> {
-  const world = new World();
+async function worldOf(...batches: readonly (readonly (string | readonly string[])[])[]): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   for (const commands of batches) {
     world.history.clockMs += 1000;
@@ -19,7 +20,7 @@ async function worldOf(...batches: readonly (readonly (string | readonly string[
 /** The n-th batch ends at position n + 1; the claim is before it. */
 const behind = (batch: number): Moment => ({ kind: 'position', position: batch + 1 });
 
-async function changes(world: World, from: Moment, to: Moment, options: DiffOptions = {}): Promise<KeyChange[]> {
+async function changes(world: JournalStand, from: Moment, to: Moment, options: DiffOptions = {}): Promise<KeyChange[]> {
   const fold = () => keyedKvFold(RANDOM, () => 0);
   const diff = await diffShard(world.ports, SHARD, [ALPHA], { from, to }, fold, options);
   return [...diff.changes];

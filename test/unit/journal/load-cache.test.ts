@@ -1,3 +1,4 @@
+/** Proves BRE3. */
 import { expect } from 'chai';
 import { LoadCache } from '../../../src/journal/load-cache.js';
 

@@ -1,5 +1,6 @@
+/** Proves LF1–LF4. */
 import { expect } from 'chai';
-import { followLog, type LogFollowing, type LogReader } from '../../../src/journal/index.js';
+import { type FollowingReader, followLog, type LogFollowing } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 import { ManualTime, MemoryJournal } from '../../support/memory/index.js';
 
@@ -36,8 +37,8 @@ describe('following a log', () => {
   }
 
   /** A reader that stands behind what it has taken. */
-  async function begin(reader: Partial<LogReader> = {}, following: Partial<LogFollowing> = {}): Promise<void> {
-    const whole: LogReader = {
+  async function begin(reader: Partial<FollowingReader> = {}, following: Partial<LogFollowing> = {}): Promise<void> {
+    const whole: FollowingReader = {
       follow: (from, follower) => journal.follow(SHARD, from, follower),
       begin: async () => taken.at(-1) ?? 0,
       take: (batch) => void taken.push(...batch.map(({ position }) => position)),

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { admit, ErrorReply } from '../../../src/domain/kv/index.js';
 import { diffShard, type KeyLook, ShardReplay } from '../../../src/journal/index.js';
 import { keyedKvFold } from '../../../src/replay/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, SHARD } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
 
 const SEED = Number(process.env.PROPERTY_SEED ?? 1) || 1;
@@ -18,8 +18,8 @@ const newFold = () => keyedKvFold(NO_RANDOM, () => 0);
 const position = (at: number) => ({ kind: 'position' as const, position: at });
 
 /** A journal of what the commands did, with snapshots on the way, and the live state's digest at each position. */
-async function historyOf(family: string): Promise<{ world: World; digests: Map<number, string> }> {
-  const world = new World();
+async function historyOf(family: string): Promise<{ world: JournalStand; digests: Map<number, string> }> {
+  const world = new JournalStand();
   const { history } = world;
   const dice = new Dice(SEED);
   const shapes = (PROGRAMS.get(family) as NonNullable<ReturnType<typeof PROGRAMS.get>>)(dice, 8);
@@ -92,7 +92,7 @@ for (const family of PROGRAMS.keys()) {
 }
 
 /** Every key that is visible at the end of the entry. */
-async function looksAt(world: World, at: number): Promise<Map<string, KeyLook>> {
+async function looksAt(world: JournalStand, at: number): Promise<Map<string, KeyLook>> {
   const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(at), newFold);
   await replay.close();
   const fold = replay.folds.get(ALPHA) as ReturnType<typeof newFold>;

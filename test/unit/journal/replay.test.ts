@@ -1,30 +1,35 @@
+/** Proves RP1–RP3. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { type Moment, ShardReplay } from '../../../src/journal/index.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 
 const KEEP_ALL = { stepBytes: 100, segmentBytes: 60, retention: { maxAgeMs: 1e15, maxBytes: 1e15 } };
 
 /** Entries: 1 claim; 2, 3 … batches, a second of journal clock apart, each with `SET n <number>`. */
-async function history(batches: number): Promise<World> {
-  const world = new World();
+async function history(batches: number): Promise<JournalStand> {
+  const world = new JournalStand();
   await world.history.claim();
   for (let i = 0; i < batches; i += 1) await batch(world);
   return world;
 }
 
-async function batch({ history }: World): Promise<void> {
+async function batch({ history }: JournalStand): Promise<void> {
   history.clockMs += 1000;
   const number = history.head.number + 1;
   await history.batch({ [ALPHA]: [`SET n ${number}`, `SET only${number} x`] });
 }
 
-function open(world: World, at: Moment, partitions = [ALPHA]): Promise<ShardReplay<ReturnType<typeof replayFold>>> {
+function open(
+  world: JournalStand,
+  at: Moment,
+  partitions = [ALPHA],
+): Promise<ShardReplay<ReturnType<typeof replayFold>>> {
   return ShardReplay.open(world.ports, SHARD, partitions, at, replayFold);
 }
 
-async function valueAt(world: World, at: Moment): Promise<unknown> {
+async function valueAt(world: JournalStand, at: Moment): Promise<unknown> {
   const replay = await open(world, at);
   await replay.close();
   return replay.folds.get(ALPHA)?.engine.keyspace.stored('n');

@@ -1,3 +1,4 @@
+/** Proves RET1–RET6. */
 import { expect } from 'chai';
 import { type AuditRetention, levelOf, planRetention, type StoredManifest } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';

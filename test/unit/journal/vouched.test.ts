@@ -1,4 +1,4 @@
-/** What a lease and the ends of a journal say about whether it is all there. */
+/** What a lease and the ends of a journal say about whether it is all there. Proves VJ1. */
 import { expect } from 'chai';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
 import { mustBeWhole, type VouchedPorts } from '../../../src/journal/index.js';

@@ -1,3 +1,4 @@
+/** Proves BB1–BB5. */
 import { expect } from 'chai';
 import { ByteBudget, STRANGERS } from '../../../src/kernel/index.js';
 

@@ -1,4 +1,4 @@
-/** How the thread of the read models is kept told of every account's number of events. */
+/** How the thread of the read models is kept told of every account's number of events. Proves EL1, EL2. */
 import { expect } from 'chai';
 import type { AccountId } from '../../../src/kernel/index.js';
 import { type EventLimit, EventLimits } from '../../../src/projections/event-limits.js';

@@ -1,4 +1,4 @@
-/** A read model that is made anew while it answers. */
+/** A read model that is made anew while it answers. Proves RBE1, RBE2. */
 import { expect } from 'chai';
 import { type MovableFiles, RebuiltBeside } from '../../../src/projections/rebuilt-beside.js';
 import { silentLog } from '../../spec/journal/shard-history.js';

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { AuditedPlace, AuditTask } from '../../../src/ports/index.js';
-import { type AuditWorld, walk } from '../../../src/replay/audit-tasks.js';
+import { type WalkPorts, walk } from '../../../src/replay/audit-tasks.js';
+import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
-import { World } from '../../spec/journal/world.js';
 import { journalTools } from '../../support/journal-tools.js';
 
 const OWN: Extract<AuditedPlace, { kind: 'database' }> = {
@@ -14,10 +14,10 @@ const OWN: Extract<AuditedPlace, { kind: 'database' }> = {
 };
 
 describe('walks through the journal', () => {
-  let world: World;
+  let world: JournalStand;
 
   beforeEach(async () => {
-    world = new World();
+    world = new JournalStand();
     await world.history.claim();
     for (const value of ['1', '2', '3']) {
       world.history.clockMs += 1000;
@@ -27,7 +27,7 @@ describe('walks through the journal', () => {
 
   async function walked(task: AuditTask): Promise<Record<string, never>[]> {
     const { journal, objects } = world;
-    const auditWorld: AuditWorld = {
+    const auditWorld: WalkPorts = {
       ...journalTools(SHARD),
       journal,
       objects,

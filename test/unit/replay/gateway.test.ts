@@ -1,3 +1,4 @@
+/** Proves RG1–RG3. */
 import { expect } from 'chai';
 import { ErrorReply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';

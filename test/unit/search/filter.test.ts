@@ -1,4 +1,4 @@
-/** The filter language, rule by rule. */
+/** The filter language, rule by rule. Proves FG1, FP1, FP2, FQ1–FQ4. */
 import { expect } from 'chai';
 import {
   compileFilter,

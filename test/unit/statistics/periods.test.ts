@@ -1,3 +1,4 @@
+/** Proves PE1, PE2. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

@@ -1,3 +1,4 @@
+/** Proves PR1. */
 import { expect } from 'chai';
 import {
   BYTES_PER_GB,

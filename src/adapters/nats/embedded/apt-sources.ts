@@ -2,10 +2,10 @@
  * Reads the machine's own apt sources, in both formats, and writes a source for another suite of the
  * same archive. Pure: text in, text out.
  *
- * S1  Only what makes apt trust an archive less is dropped (`trusted`, `allow-insecure` …): the new
- *     source is verified by the machine's keyring or not used.
- * S2  The mirror is one that carries the running suite itself, not its security or backports archive,
- *     because only that one has the other suites.
+ *  AP1 Only what makes apt trust an archive less is dropped (`trusted`, `allow-insecure` …): the new
+ *      source is verified by the machine's keyring or not used.
+ *  AP2 The mirror is one that carries the running suite itself, not its security or backports archive,
+ *      because only that one has the other suites.
  */
 
 export interface AptSource {

@@ -2,12 +2,12 @@
  * The data directory's lock: at most one process of this machine works in it, and the operating system
  * gives the lock back when that process dies, however it dies.
  *
- * L1  The lock belongs to the open file, which this process alone keeps open. `flock(1)` takes it through
- *     an inherited descriptor and exits; the lock stays, because our descriptor refers to the same open
- *     file.
- * L2  Our descriptor is closed in every program we start (Node opens with O_CLOEXEC), so a child that
- *     outlives us cannot keep the lock.
- * L3  The file is never removed: two processes could otherwise hold locks on two files of one name.
+ *  DL1 The lock belongs to the open file, which this process alone keeps open. `flock(1)` takes it through
+ *      an inherited descriptor and exits; the lock stays, because our descriptor refers to the same open
+ *      file.
+ *  DL2 Our descriptor is closed in every program we start (Node opens with O_CLOEXEC), so a child that
+ *      outlives us cannot keep the lock.
+ *  DL3 The file is never removed: two processes could otherwise hold locks on two files of one name.
  */
 import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,13 +1,13 @@
 /**
  * The nats-server that this process starts, watches and stops: the default when no NATS is configured.
  *
- * E1  One server per data directory. The caller holds the directory's lock (`lockDataDir`), and a server
- *     of an earlier run is ended before a new one starts.
- * E2  It does not outlive this process (see server-process.ts).
- * E3  When it dies by itself it is started again on the same port with the same credentials, so that
- *     clients simply reconnect; when that happens too often, `onGiveUp` is called once and nothing more
- *     is started.
- * E4  `stop` ends it for good. Connections of ours are to be drained before, since nothing waits for them.
+ *  EM1 One server per data directory. The caller holds the directory's lock (`lockDataDir`), and a server
+ *      of an earlier run is ended before a new one starts.
+ *  EM2 It does not outlive this process (see server-process.ts).
+ *  EM3 When it dies by itself it is started again on the same port with the same credentials, so that
+ *      clients simply reconnect; when that happens too often, `onGiveUp` is called once and nothing more
+ *      is started.
+ *  EM4 `stop` ends it for good. Connections of ours are to be drained before, since nothing waits for them.
  *
  * In `<data dir>/nats/`: the configuration, the store, the log, `server.json` (who runs) and
  * `client.json` (how to reach it, for our command line). Readable by our user only.
@@ -191,7 +191,7 @@ class SupervisedServer implements EmbeddedServer {
     return running;
   }
 
-  /** E3: as long as nobody asked it to stop, an end is answered by a start. */
+  /** EM3: as long as nobody asked it to stop, an end is answered by a start. */
   async #supervise(first: ServerProcess): Promise<void> {
     const restartsAtMs: number[] = [];
     let why = await first.ended;

@@ -3,11 +3,11 @@
  * without root: apt works in private directories with one source, derived from the machine's own, and
  * `dpkg-deb` unpacks what it downloaded.
  *
- * P1  Nothing of the machine's apt state is read or written except its sources, keyrings and proxy
- *     settings; its hooks do not run.
- * P2  The package is trusted because apt verified the suite's signature with the machine's keyring and
- *     the package's hash with the suite's index. Nothing here can switch that off.
- * P3  Of a suite that has a pinned version, that one is asked for, and a file with another hash is not opened.
+ *  DP1 Nothing of the machine's apt state is read or written except its sources, keyrings and proxy
+ *      settings; its hooks do not run.
+ *  DP2 The package is trusted because apt verified the suite's signature with the machine's keyring and
+ *      the package's hash with the suite's index. Nothing here can switch that off.
+ *  DP3 Of a suite that has a pinned version, that one is asked for, and a file with another hash is not opened.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -93,7 +93,7 @@ export async function fetchDebianPackage(
   });
 }
 
-/** P3. @throws an Error in words */
+/** DP3. @throws an Error in words */
 async function mustBe({ version, sha256 }: PinnedPackage, path: string): Promise<void> {
   const actual = createHash('sha256')
     .update(await readFile(path))

@@ -1,12 +1,12 @@
 /**
  * Finds the nats-server binary to embed, or fetches one.
  *
- * F1  The order is fixed: the setting, an earlier set-up, the PATH, the official release, the package of
- *     a newer suite, and last whatever version is installed or can be unpacked. Nothing is ever installed.
- * F2  Every step is bounded in time, and one that fails says why in exactly one line.
- * F3  What is returned has been run: a binary that does not start on this machine is a failed step.
- * F4  An old server found by an earlier set-up is used again without asking the network at every start;
- *     only a newer one on the PATH comes before it. Removing `.tools/` makes the search start anew.
+ *  FI1 The order is fixed: the setting, an earlier set-up, the PATH, the official release, the package of
+ *      a newer suite, and last whatever version is installed or can be unpacked. Nothing is ever installed.
+ *  FI2 Every step is bounded in time, and one that fails says why in exactly one line.
+ *  FI3 What is returned has been run: a binary that does not start on this machine is a failed step.
+ *  FI4 An old server found by an earlier set-up is used again without asking the network at every start;
+ *      only a newer one on the PATH comes before it. Removing `.tools/` makes the search start anew.
  */
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';

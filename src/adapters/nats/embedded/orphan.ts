@@ -2,9 +2,9 @@
  * The server of an earlier run that is still alive. Two servers on one store both start happily and
  * ruin it, so the earlier one is ended before a new one starts.
  *
- * O1  A process is ended only if pid, start time, boot and configuration path are all the recorded ones.
- * O2  Nobody starts a server here before this has returned; the caller holds the data directory's lock,
- *     so nobody else does either.
+ *  OP1 A process is ended only if pid, start time, boot and configuration path are all the recorded ones.
+ *  OP2 Nobody starts a server here before this has returned; the caller holds the data directory's lock,
+ *      so nobody else does either.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { MillraceError } from '../../../kernel/index.js';

@@ -2,9 +2,9 @@
  * Runs a program of the machine to its end, never longer than it was given and never keeping more of
  * its output than an error line needs.
  *
- * R1  When the time is over the whole process group is killed: apt's download methods are children of
- *     its own and would otherwise go on.
- * R2  Output is kept from its end, because that is where programs say why they failed.
+ *  RBO1 When the time is over the whole process group is killed: apt's download methods are children of
+ *       its own and would otherwise go on.
+ *  RBO2 Output is kept from its end, because that is where programs say why they failed.
  */
 import { spawn } from 'node:child_process';
 

@@ -1,10 +1,10 @@
 /**
  * The embedded server's configuration file and credentials.
  *
- * C1  Two accounts: SYS, which may ask the server about itself, and APP, which alone has JetStream.
- *     There is no user without a password.
- * C2  It listens on one loopback port and has no monitoring, websocket, MQTT or leaf node listener.
- * C3  All text goes in quoted: a path or password never becomes syntax.
+ *  SCO1 Two accounts: SYS, which may ask the server about itself, and APP, which alone has JetStream.
+ *       There is no user without a password.
+ *  SCO2 It listens on one loopback port and has no monitoring, websocket, MQTT or leaf node listener.
+ *  SCO3 All text goes in quoted: a path or password never becomes syntax.
  */
 import { randomBytes } from 'node:crypto';
 import { knowsLogFileCount, knowsSyncAlways } from './server-version.js';

@@ -1,15 +1,15 @@
 /**
  * Starts a nats-server that cannot outlive this process.
  *
- * B1  `setpriv --pdeathsig KILL` makes the kernel end the server the moment we die, however we die. KILL
- *     and not TERM: what the server has acknowledged is written already, and one that takes its time to
- *     end could still have the store open when our successor starts.
- * B2  Should we die before the kernel knows, the wrapper notices that its parent is not us and does not
- *     start the server.
- * B3  Without such a `setpriv` a watcher beside the server reads a pipe that only we hold: when it ends
- *     without a word, we are dead, and the watcher kills the server.
- * B4  The server has a session of its own: a Ctrl-C on the terminal is for us, and we stop it after us.
- * B5  Call `launch` on the main thread only: the kernel looks at the thread that started the child.
+ *  SPR1 `setpriv --pdeathsig KILL` makes the kernel end the server the moment we die, however we die. KILL
+ *       and not TERM: what the server has acknowledged is written already, and one that takes its time to
+ *       end could still have the store open when our successor starts.
+ *  SPR2 Should we die before the kernel knows, the wrapper notices that its parent is not us and does not
+ *       start the server.
+ *  SPR3 Without such a `setpriv` a watcher beside the server reads a pipe that only we hold: when it ends
+ *       without a word, we are dead, and the watcher kills the server.
+ *  SPR4 The server has a session of its own: a Ctrl-C on the terminal is for us, and we stop it after us.
+ *  SPR5 Call `launch` on the main thread only: the kernel looks at the thread that started the child.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { runBounded } from './run-bounded.js';

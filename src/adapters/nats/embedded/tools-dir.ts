@@ -5,9 +5,9 @@
  *   .tools/nats-server-<version>/nats-server
  *   .tools/nats-server.json            {path, version, source}
  *
- * T1  A version's folder appears whole or not at all: it is filled under another name and renamed, so
- *     that two processes may fetch at the same time.
- * T2  What is left of a fetch that was killed is removed by a later one.
+ *  TD1 A version's folder appears whole or not at all: it is filled under another name and renamed, so
+ *      that two processes may fetch at the same time.
+ *  TD2 What is left of a fetch that was killed is removed by a later one.
  */
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,8 +1,10 @@
 /** How much all journals with an owner may hold together, history included. */
+
 import { statfs } from 'node:fs/promises';
 import { CLUSTER_JOURNAL_BYTES, type Config, JOURNAL_SHARE } from '../../../config/index.js';
 import type { ShardName } from '../../../kernel/index.js';
-import { CONTROL_SHARD, type ShardCounts, shardNames } from '../streams.js';
+import { CONTROL_SHARD } from '../../../messages/index.js';
+import { type DeclaredCounts, shardNames } from '../streams.js';
 
 export interface JournalTotal {
   readonly bytes: number;
@@ -12,7 +14,7 @@ export interface JournalTotal {
 /** @param nats `isExclusive`: its disk is that of the data directory, and nobody else's */
 export async function journalTotalOf(
   { storage }: Pick<Config, 'storage'>,
-  { layout, isExclusive }: { readonly layout: ShardCounts; readonly isExclusive: boolean },
+  { layout, isExclusive }: { readonly layout: DeclaredCounts; readonly isExclusive: boolean },
 ): Promise<JournalTotal> {
   const { kv, queue } = shardNames(layout);
   const bytes = storage.journalTotalBytes ?? (isExclusive ? await shareOf(storage.dataDir) : CLUSTER_JOURNAL_BYTES);

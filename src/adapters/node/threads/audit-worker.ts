@@ -1,7 +1,7 @@
 /**
  * The thread's side of a walk through the journal, and the messages between both sides.
  *
- *  AW1 texts are sent as many as were asked for: nothing piles up before a reader who is slow
+ *  AUW1 texts are sent as many as were asked for: nothing piles up before a reader who is slow
  */
 import type { MessagePort } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';

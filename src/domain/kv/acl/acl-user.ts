@@ -7,7 +7,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { RULE_ERRORS, RuleError } from './rule-error.js';
-import { Selector } from './selector.js';
+import { AclSelector } from './selector.js';
 
 /** SHA-256 of a password's bytes, 64 lower-case hex digits. */
 export type PasswordHash = (password: ByteString) => string;
@@ -22,8 +22,8 @@ export class AclUser {
   /** Shown, and of no other consequence: every payload is checked. */
   #sanitizes = true;
   readonly passwords = new Set<string>();
-  #root = new Selector();
-  #more: Selector[] = [];
+  #root = new AclSelector();
+  #more: AclSelector[] = [];
 
   /** @param rules as `rules` shows them @throws RuleError when they are of a release that knows more */
   static of(rules: string, passwords: readonly string[] = []): AclUser {
@@ -34,7 +34,7 @@ export class AclUser {
   }
 
   /** The root first. */
-  get selectors(): readonly Selector[] {
+  get selectors(): readonly AclSelector[] {
     return [this.#root, ...this.#more];
   }
 
@@ -105,7 +105,7 @@ export class AclUser {
     this.isOpen = false;
     this.#sanitizes = true;
     this.passwords.clear();
-    this.#root = new Selector();
+    this.#root = new AclSelector();
     this.#more = [];
   }
 
@@ -123,8 +123,8 @@ export class AclUser {
   }
 }
 
-function selectorOf(rule: ByteString): Selector {
-  const selector = new Selector();
+function selectorOf(rule: ByteString): AclSelector {
+  const selector = new AclSelector();
   for (const part of rule.slice(1, -1).split(/[ \t\n\v\f\r\0]+/)) if (part !== '') selector.apply(part);
   return selector;
 }

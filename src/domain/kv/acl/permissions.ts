@@ -7,7 +7,7 @@ import type { CommandSpec, Permissions } from '../command-spec.js';
 import { AclUser } from './acl-user.js';
 import { ruleNameOf } from './categories.js';
 import { PermissionDenied } from './permission-denied.js';
-import type { Objection, Selector } from './selector.js';
+import type { AclSelector, Objection } from './selector.js';
 
 export const DEFAULT_USER = 'default';
 /** What the read-only token acts as. */
@@ -30,7 +30,7 @@ const MAX_COMPILED = 10_000;
 class UserPermissions implements Permissions {
   constructor(
     readonly user: ByteString,
-    private readonly selectors: readonly Selector[],
+    private readonly selectors: readonly AclSelector[],
   ) {}
 
   refusal(spec: CommandSpec, words: readonly ByteString[]): PermissionDenied | undefined {

@@ -2,8 +2,8 @@
  * One set of permissions: which commands, on which keys, on which channels. A user has one and may have
  * more beside it; a command may run when any one of them allows all of it.
  *
- *  S1 what a selector shows of itself makes an equal one when it is applied to an empty one
- *  S2 rules about commands are shown in the order they were given in, less those that a later one made void
+ *  ASE1 what a selector shows of itself makes an equal one when it is applied to an empty one
+ *  ASE2 rules about commands are shown in the order they were given in, less those that a later one made void
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandSpec } from '../command-spec.js';
@@ -30,7 +30,7 @@ export interface Objection {
 /** As C's `isspace` sees them, and the end of a C string. */
 const BLANK = /[ \t\n\v\f\r\0]/;
 
-export class Selector {
+export class AclSelector {
   #allKeys = false;
   #allChannels = false;
   /** It allows every row of the table, those of later releases too. */
@@ -122,7 +122,7 @@ export class Selector {
     return [this.#beginsWithAll ? '+@all' : '-@all', ...this.#rules].join(' ');
   }
 
-  /** S1. */
+  /** ASE1. */
   get rules(): ByteString[] {
     const channels = this.#allChannels ? '&*' : `resetchannels ${this.channelText}`;
     return `${this.keyText} ${channels} ${this.commandText}`.split(' ').filter((rule) => rule !== '');
@@ -222,7 +222,7 @@ export class Selector {
     }
   }
 
-  /** S2: a rule makes those about the same name, and about parts of it, void. */
+  /** ASE2: a rule makes those about the same name, and about parts of it, void. */
   #noteRule(isAllowed: boolean, name: string): void {
     this.#rules = this.#rules.filter((rule) => rule.slice(1) !== name && !rule.slice(1).startsWith(`${name}|`));
     this.#rules.push(`${isAllowed ? '+' : '-'}${name}`);

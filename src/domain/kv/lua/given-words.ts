@@ -3,7 +3,7 @@
  * be copied; then it is done in slices.
  */
 import type { ByteString } from '../../../kernel/index.js';
-import { MANY_WORDS, Pace } from '../slices.js';
+import { MANY_WORDS, SlicePace } from '../slices.js';
 import { BYTES_A_LOOKUP, workOf } from '../steps.js';
 import { type LuaMachine, REGISTRY_INDEX } from './machine.js';
 
@@ -31,7 +31,7 @@ export function pushGiven(machine: LuaMachine, { callback, words, keyCount }: Gi
 
 export function* givenInSlices(machine: LuaMachine, { callback, words, keyCount }: Given): Generator<void, void> {
   machine.api.lua_rawgeti(machine.freshThread(), REGISTRY_INDEX, callback);
-  const pace = new Pace();
+  const pace = new SlicePace();
   yield* wordsInSlices(machine, words, WORDS_AT, WORDS_AT + keyCount, pace);
   yield* wordsInSlices(machine, words, WORDS_AT + keyCount, words.length, pace);
 }
@@ -46,7 +46,7 @@ function* wordsInSlices(
   words: readonly ByteString[],
   from: number,
   to: number,
-  pace: Pace,
+  pace: SlicePace,
 ): Generator<void, void> {
   machine.api.lua_createtable(machine.thread, to - from, 0);
   for (let i = from; i < to; i += 1) {

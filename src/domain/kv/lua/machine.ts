@@ -6,15 +6,15 @@
  * a coroutine of the script's own) it cannot: there it goes on, for `holdMs` at most.
  *
  * Invariants
- *  M1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
- *     handler of Lua's can catch; the machine is unusable afterwards
- *  M2 the heap never exceeds MAX_HEAP_BYTES
- *  M3 pointers into the heap are used before anything that may allocate is called
- *  M4 a run is left where it has worked for as long as one may at a time, and only where Lua can go on
+ *  LUM1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
+ *       handler of Lua's can catch; the machine is unusable afterwards
+ *  LUM2 the heap never exceeds MAX_HEAP_BYTES
+ *  LUM3 pointers into the heap are used before anything that may allocate is called
+ *  LUM4 a run is left where it has worked for as long as one may at a time, and only where Lua can go on
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
 import { Stopped } from '../run.js';
-import { type MeterFacts, WorkMeter } from '../work-meter.js';
+import { type WorkClock, WorkMeter } from '../work-meter.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
   FIRST_SLICE_MS,
@@ -149,7 +149,7 @@ export interface MeterLimits {
 export class HeldTooLong extends Stopped {}
 
 /** What became of a run so far. */
-export type RunState = 'done' | 'failed' | 'paused';
+export type ScriptState = 'done' | 'failed' | 'paused';
 
 export class LuaMachine {
   /** What is running; set by whoever runs it. */
@@ -256,14 +256,14 @@ export class LuaMachine {
     else this.#rested.push(coroutine);
   }
 
-  resume(state: State, args: number): RunState {
+  resume(state: State, args: number): ScriptState {
     const status = this.api.lua_resume(state, args);
     if (status === YIELDED) return 'paused';
     return status === 0 ? 'done' : 'failed';
   }
 
   /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
-  startMeter(facts: MeterFacts, limits: MeterLimits, mayPause = false): void {
+  startMeter(facts: WorkClock, limits: MeterLimits, mayPause = false): void {
     this.#meter.facts = facts;
     this.#limits = limits;
     this.#spentMicros = 0;
@@ -286,12 +286,12 @@ export class LuaMachine {
   }
 
   /** Runs what was pushed. After `failed` the coroutine is as it was then, the error on top, until `endRun`. */
-  start(args: number): RunState {
+  start(args: number): ScriptState {
     return this.#runOn(args);
   }
 
   /** Goes on where it was left. @throws Stopped */
-  goOn(): RunState {
+  goOn(): ScriptState {
     const { totalMs } = this.#limits;
     if (this.#spentMicros >= totalMs * 1000) throw new Stopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
@@ -309,7 +309,7 @@ export class LuaMachine {
     this.#thread = 0;
   }
 
-  #runOn(args: number): RunState {
+  #runOn(args: number): ScriptState {
     const came = this.resume(this.#thread, args);
     if (came === 'paused') this.#spentMicros += this.#meter.workedMicros();
     return came;
@@ -335,7 +335,7 @@ export class LuaMachine {
     this.#deadlineMicros = nowMicros + Math.min(left, leftHere);
   }
 
-  /** M4. Is no function of C between the run's beginning and here? */
+  /** LUM4. Is no function of C between the run's beginning and here? */
   canLeave(state: State): boolean {
     const innermost = this.#entered.at(-1)?.state ?? this.#thread;
     const calls = this.#words[(state + STATE_C_CALLS) >> 2] as number;

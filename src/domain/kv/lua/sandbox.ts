@@ -4,9 +4,9 @@
  * metatables (`rawset`, `next` …) know those.
  *
  * Invariants
- *  S1 no table behind a shield is ever handed to a script
- *  S2 what a script may call is on a list; the rest of Lua's libraries cannot be reached
- *  S3 nothing a script does to a shared table outlives it: it cannot be done
+ *  LSA1 no table behind a shield is ever handed to a script
+ *  LSA2 what a script may call is on a list; the rest of Lua's libraries cannot be reached
+ *  LSA3 nothing a script does to a shared table outlives it: it cannot be done
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX } from './machine.js';

@@ -3,10 +3,10 @@
  * compiled in it, and the limits of each run.
  *
  * Invariants
- *  H1 a machine is used by one partition alone, so nothing leaks from one database to another
- *  H2 a run that is stopped leaves no machine behind, and nothing of what it wrote: that is taken back, or, where it was
- *     too much to be kept, the partition is left in doubt
- *  H3 what is remembered here can be lost at any time: scripts come again, libraries are in `libraries`
+ *  LSH1 a machine is used by one partition alone, so nothing leaks from one database to another
+ *  LSH2 a run that is stopped leaves no machine behind, and nothing of what it wrote: that is taken back, or, where it
+ *       was too much to be kept, the partition is left in doubt
+ *  LSH3 what is remembered here can be lost at any time: scripts come again, libraries are in `libraries`
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext, ScriptLimits } from '../command-spec.js';
@@ -26,7 +26,7 @@ import {
 } from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type RunState, type State } from './machine.js';
+import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type ScriptState, type State } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -104,7 +104,7 @@ export class ScriptHost {
     return this.#furniture;
   }
 
-  /** Forgets the machine and all that lived in it (H3). */
+  /** Forgets the machine and all that lived in it (LSH3). */
   drop(): void {
     this.#furniture = undefined;
     this.#compiled.clear();
@@ -211,7 +211,7 @@ export class ScriptHost {
   }
 
   /** The reply, once there is one. */
-  #outcome(machine: LuaMachine, request: RunRequest, runState: RunState): Reply | undefined {
+  #outcome(machine: LuaMachine, request: RunRequest, runState: ScriptState): Reply | undefined {
     if (runState === 'paused') return undefined;
     const { api, state, thread } = machine;
     let reply: Reply;
@@ -258,7 +258,7 @@ export class ScriptHost {
   /**
    * Does something with the machine.
    * @param isWhole is that a run of its own, to be ended when it fails? Undefined: it writes nothing
-   * @throws ErrorReply, and PartStopped or StateInDoubt when it is stopped (H2)
+   * @throws ErrorReply, and PartStopped or StateInDoubt when it is stopped (LSH2)
    */
   guarded<T>(
     { run, server }: CommandContext,

@@ -2,8 +2,8 @@
  * When the fields of a hash expire. Finding those that are due passes over segments in which none can be.
  *
  * Invariants
- *  X1 `earliestMs` is at most the earliest instant there is; `takeDue` makes it exact when it has taken all
- *  X2 `latestMs` is at least the latest
+ *  FE1 `earliestMs` is at most the earliest instant there is; `takeDue` makes it exact when it has taken all
+ *  FE2 `latestMs` is at least the latest
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { SegmentedMap } from '../segmented-map.js';

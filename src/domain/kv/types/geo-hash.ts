@@ -18,7 +18,7 @@ export interface Cell {
   readonly step: number;
 }
 
-export interface Area {
+export interface GeoArea {
   readonly west: number;
   readonly east: number;
   readonly south: number;
@@ -50,7 +50,7 @@ export function cellAt(position: Position, step: number, maxLatitude = MAX_LATIT
   return { longitudeBits: Math.floor(across * cells), latitudeBits: Math.floor(up * cells), step };
 }
 
-export function areaOf({ longitudeBits, latitudeBits, step }: Cell): Area {
+export function areaOf({ longitudeBits, latitudeBits, step }: Cell): GeoArea {
   const cells = 2 ** step;
   return {
     west: -MAX_LONGITUDE + (longitudeBits / cells) * (2 * MAX_LONGITUDE),

@@ -2,10 +2,10 @@
  * Which cells of the grid a circle or a box may touch, and what lies in it. The steps are Redis's, so that results
  * that nobody asked to sort come in the same order.
  */
-import { type Area, areaOf, type Cell, cellAt, MAX_STEP, type Position } from './geo-hash.js';
+import { areaOf, type Cell, cellAt, type GeoArea, MAX_STEP, type Position } from './geo-hash.js';
 
 /** Lengths in metres. */
-export type Shape =
+export type GeoShape =
   | { readonly kind: 'circle'; readonly centre: Position; readonly radius: number }
   | { readonly kind: 'box'; readonly centre: Position; readonly width: number; readonly height: number };
 
@@ -31,7 +31,7 @@ function northSouth(one: number, other: number): number {
 }
 
 /** How far the position is from the centre; undefined if it is outside. */
-export function distanceWithin(shape: Shape, position: Position): number | undefined {
+export function distanceWithin(shape: GeoShape, position: Position): number | undefined {
   if (shape.kind === 'circle') {
     const far = distance(shape.centre, position);
     return far > shape.radius ? undefined : far;
@@ -42,7 +42,7 @@ export function distanceWithin(shape: Shape, position: Position): number | undef
 }
 
 /** The cells to look through, in order, none twice in a row. */
-export function cellsAround(shape: Shape): Cell[] {
+export function cellsAround(shape: GeoShape): Cell[] {
   const bounds = boundsOf(shape);
   const { centre } = shape;
   const reach = shape.kind === 'circle' ? shape.radius : Math.sqrt((shape.width / 2) ** 2 + (shape.height / 2) ** 2);
@@ -94,7 +94,7 @@ function moved(bits: number, by: number, step: number): number {
 }
 
 /** Do the cell and its neighbours cover the bounds? */
-function reaches(cell: Cell, bounds: Area): boolean {
+function reaches(cell: Cell, bounds: GeoArea): boolean {
   return (
     areaOf(neighbour(cell, 0, 1)).north >= bounds.north &&
     areaOf(neighbour(cell, 0, -1)).south <= bounds.south &&
@@ -113,7 +113,7 @@ function stepFor(reach: number, latitude: number): number {
   return Math.max(1, Math.min(MAX_STEP, step));
 }
 
-function boundsOf(shape: Shape): Area {
+function boundsOf(shape: GeoShape): GeoArea {
   const { longitude, latitude } = shape.centre;
   const height = shape.kind === 'circle' ? shape.radius : shape.height / 2;
   const width = shape.kind === 'circle' ? shape.radius : shape.width / 2;

@@ -3,9 +3,9 @@
  * SegmentedMap; one that has grown stays large, so that scan cursors stay good.
  *
  * Invariants
- *  H1 a field whose instant has passed is hidden from every reader that says what time it is
- *  H2 `bytes` follows from the contents alone, not from how they came to be or how they are kept
- *  H3 `encoding` is what Redis would say; it names no form of ours
+ *  HV1 a field whose instant has passed is hidden from every reader that says what time it is
+ *  HV2 `bytes` follows from the contents alone, not from how they came to be or how they are kept
+ *  HV3 `encoding` is what Redis would say; it names no form of ours
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection, Perishing } from '../keyspace.js';
@@ -190,7 +190,7 @@ export class HashValue implements Collection, Perishing {
     return typeof this.#fields === 'string' ? undefined : this.#fields.randomKey(float);
   }
 
-  /** Changes the encoding as Redis does when there are many entries, or long words (H3). */
+  /** Changes the encoding as Redis does when there are many entries, or long words (HV3). */
   adaptEncoding(entries: number, longestBytes: number, limits: { maxEntries: number; maxValueBytes: number }): void {
     if (entries > limits.maxEntries || longestBytes > limits.maxValueBytes) this.#encoding = 'hashtable';
   }

@@ -2,8 +2,8 @@
  * A sequence of byte strings in blocks, blocks in chapters: O(1) at both ends, about the square root of the
  * length in the middle. Of each block is known what its elements weigh, so that whole blocks go unread.
  *
- *  B1 no block and no chapter is empty
- *  B2 a block has at most BLOCK_ELEMENTS elements, a chapter at most CHAPTER_BLOCKS blocks
+ *  LB1 no block and no chapter is empty
+ *  LB2 a block has at most BLOCK_ELEMENTS elements, a chapter at most CHAPTER_BLOCKS blocks
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { packedBytes } from './list-pack.js';

@@ -2,7 +2,7 @@
  * A list. Its encoding goes to `quicklist` when it has grown too large for Redis's packed form and comes
  * back only when it has shrunk to half of that; handlers say when, as Redis does (`willGrow`, `hasShrunk`).
  *
- *  L1 `bytes` follows from the elements alone
+ *  LI1 `bytes` follows from the elements alone
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';

@@ -4,8 +4,8 @@
  * strings and 662 MB as Maps (redis-server: 152 MB).
  *
  * Invariants
- *  P1 a packed string is flat: ropes and slices would keep what they were made of
- *  P2 positions are those of a word's length; `nextWord` of the last one is the string's length
+ *  PW1 a packed string is flat: ropes and slices would keep what they were made of
+ *  PW2 positions are those of a word's length; `nextWord` of the last one is the string's length
  */
 import type { ByteString } from '../../../kernel/index.js';
 
@@ -23,7 +23,7 @@ export function packWord(word: ByteString): ByteString {
   return String.fromCharCode(word.length) + word;
 }
 
-/** The same text, not made of parts (P1); for packed strings only. */
+/** The same text, not made of parts (PW1); for packed strings only. */
 export function flat(packed: ByteString): ByteString {
   return scratch.toString('latin1', 0, scratch.write(packed, 0, 'latin1'));
 }

@@ -3,10 +3,11 @@
  * take O(log n), and nothing larger than a node is ever moved.
  *
  * Invariants
- *  T1 entries are in the order of (score, bytes of the member), and no two are equal in both
- *  T2 a branch knows the size of each child, and a key that is not above any of the child's entries and above all of its left sibling's
- *  T3 all leaves are at the same depth, linked in order; none but a lone root is empty
- *  T4 scores are never NaN
+ *  SCT1 entries are in the order of (score, bytes of the member), and no two are equal in both
+ *  SCT2 a branch knows the size of each child, and a key that is not above any of the child's entries and above all of
+ *       its left sibling's
+ *  SCT3 all leaves are at the same depth, linked in order; none but a lone root is empty
+ *  SCT4 scores are never NaN
  */
 import type { ByteString } from '../../../kernel/index.js';
 
@@ -54,7 +55,7 @@ export class ScoreTree {
     return at < 0 ? undefined : root.scores[at];
   }
 
-  /** Adds an entry that is not there yet (T1). */
+  /** Adds an entry that is not there yet (SCT1). */
   insert(score: number, member: ByteString): void {
     const root = this.#root;
     const right = insertInto(root, score, member);
@@ -314,7 +315,7 @@ function joinNext(branch: Branch, at: number): void {
   } else if (left instanceof Branch && right instanceof Branch) {
     left.children.push(...right.children);
     left.sizes.push(...right.sizes);
-    // The first key of the right one is a bound here now: its parent knows the true one (T2).
+    // The first key of the right one is a bound here now: its parent knows the true one (SCT2).
     left.leastScores.push(branch.leastScores[at + 1] as number, ...right.leastScores.slice(1));
     left.leastMembers.push(branch.leastMembers[at + 1] as ByteString, ...right.leastMembers.slice(1));
   }

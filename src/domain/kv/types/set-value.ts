@@ -3,8 +3,8 @@
  * large, so that scan cursors stay good.
  *
  * Invariants
- *  S1 `bytes` follows from the members alone, not from how they came to be or how they are kept
- *  S2 `encoding` is what Redis would say; it names no form of ours
+ *  SV1 `bytes` follows from the members alone, not from how they came to be or how they are kept
+ *  SV2 `encoding` is what Redis would say; it names no form of ours
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';
@@ -132,7 +132,7 @@ export class SetValue implements Collection {
     return unpackWords(members)[Math.floor(float() * this.#size)];
   }
 
-  /** Chooses the encoding before the first of so many members is added, as Redis does (S2). */
+  /** Chooses the encoding before the first of so many members is added, as Redis does (SV2). */
   expectMembers(first: ByteString, count: number, limits: SetEncodingLimits): void {
     if (this.#size === 0) {
       if (isInteger(first) && count <= limits.maxIntegers) this.#encoding = 'intset';
@@ -144,7 +144,7 @@ export class SetValue implements Collection {
     }
   }
 
-  /** Adapts the encoding after a member was added, as Redis does (S2). */
+  /** Adapts the encoding after a member was added, as Redis does (SV2). */
   adaptEncoding(member: ByteString, limits: SetEncodingLimits): void {
     if (this.#encoding === 'hashtable') return;
     if (this.#encoding === 'intset' && isInteger(member)) {

@@ -2,10 +2,10 @@
  * A sorted set: members with scores, found by member and in the order of (score, bytes of the member).
  *
  * Invariants
- *  Z1 the tree and, once there is one, the index hold the same entries
- *  Z2 up to the size of a leaf there is no index: looking at every entry is cheap, and so is having many small sets
- *  Z3 `bytes` and `payloadBytes` follow from the contents alone
- *  Z4 a set that has been called large once stays so, as in Redis
+ *  ZS1 the tree and, once there is one, the index hold the same entries
+ *  ZS2 up to the size of a leaf there is no index: looking at every entry is cheap, and so is having many small sets
+ *  ZS3 `bytes` and `payloadBytes` follow from the contents alone
+ *  ZS4 a set that has been called large once stays so, as in Redis
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';
@@ -51,12 +51,12 @@ export class SortedSet implements Collection {
     return this.#isLarge ? 'skiplist' : 'listpack';
   }
 
-  /** To be called before so many members are added: their number alone can make the set large, even if some are equal (Z4). */
+  /** To be called before so many members are added: their number alone can make the set large, even if some are equal (ZS4). */
   expectMembers(count: number, settings: Settings): void {
     if (count > settings.number('zset-max-listpack-entries')) this.#isLarge = true;
   }
 
-  /** To be called after members were added: the encoding changes with their number and length (Z4). */
+  /** To be called after members were added: the encoding changes with their number and length (ZS4). */
   settle(settings: Settings): void {
     if (this.#isLarge) return;
     this.#isLarge =

@@ -2,8 +2,8 @@
  * A consumer group of a stream: how far it has read, who reads, and what was handed out and not acknowledged.
  *
  * Invariants
- *  G1 `pending` holds the same objects as the `pending` of its consumers together
- *  G2 what it costs is added to and taken from the ledger as it changes, and follows from its contents alone
+ *  SG1 `pending` holds the same objects as the `pending` of its consumers together
+ *  SG2 what it costs is added to and taken from the ledger as it changes, and follows from its contents alone
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { UndoLog } from '../undo-log.js';
@@ -22,7 +22,7 @@ const CONSUMER_OVERHEAD_BYTES = 300;
 const PENDING_OVERHEAD_BYTES = 96;
 
 /** An entry that was delivered and not acknowledged. */
-export interface Pending {
+export interface PendingEntry {
   consumer: Consumer;
   deliveredAtMs: number;
   /** How often it was delivered. */
@@ -34,7 +34,7 @@ export class Consumer {
   seenAtMs = NEVER;
   /** Last got something. As above. */
   activeAtMs = NEVER;
-  pending = new StreamOrder<Pending>();
+  pending = new StreamOrder<PendingEntry>();
 
   constructor(readonly name: ByteString) {}
 
@@ -55,7 +55,7 @@ export interface Ledger {
 }
 
 export class ConsumerGroup {
-  pending = new StreamOrder<Pending>();
+  pending = new StreamOrder<PendingEntry>();
   readonly #consumers = new Map<ByteString, Consumer>();
 
   constructor(
@@ -113,7 +113,7 @@ export class ConsumerGroup {
   assign(id: StreamId, consumer: Consumer, deliveredAtMs: number, deliveries: number): void {
     const known = this.pending.get(id);
     if (known === undefined) {
-      const pending: Pending = { consumer, deliveredAtMs, deliveries };
+      const pending: PendingEntry = { consumer, deliveredAtMs, deliveries };
       this.pending.set(id, pending);
       consumer.pending.set(id, pending);
       this.ledger.bytes += PENDING_OVERHEAD_BYTES;
@@ -141,7 +141,7 @@ export class ConsumerGroup {
   }
 
   /** To be called before what is pending is changed from outside. */
-  keep(id: StreamId, pending: Pending): void {
+  keep(id: StreamId, pending: PendingEntry): void {
     const { undo } = this.ledger;
     if (undo === undefined) return;
     const before = { ...pending };
@@ -152,12 +152,12 @@ export class ConsumerGroup {
     });
   }
 
-  #put(id: StreamId, pending: Pending): void {
+  #put(id: StreamId, pending: PendingEntry): void {
     this.pending.set(id, pending);
     pending.consumer.pending.set(id, pending);
   }
 
-  #drop(id: StreamId, pending: Pending): void {
+  #drop(id: StreamId, pending: PendingEntry): void {
     this.pending.delete(id);
     pending.consumer.pending.delete(id);
   }

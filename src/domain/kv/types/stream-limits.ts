@@ -4,7 +4,7 @@
 export const ENTRIES_A_SLICE = 1000;
 
 /** Above so many entries to be read or trimmed a command runs in slices; below it ends within a few milliseconds. */
-export const LONG_ENTRIES = 5000;
+export const LONG_STREAM_ENTRIES = 5000;
 
 /** Pending entries of one consumer, over REST: the documented service stops reading there. */
 export const MAX_BACKLOG_A_CONSUMER = 1000;

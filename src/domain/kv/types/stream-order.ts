@@ -3,8 +3,8 @@
  * length of a block, dropped from the front in O(1). Entries of a stream and what is pending are kept so.
  *
  * Invariants
- *  O1 ids ascend within a block and from block to block; no block is empty
- *  O2 a block once met as full is never appended to: `met` counts what was ever appended to it, removed or not
+ *  SO1 ids ascend within a block and from block to block; no block is empty
+ *  SO2 a block once met as full is never appended to: `met` counts what was ever appended to it, removed or not
  */
 import { MIN_ID, type StreamId } from './stream-id.js';
 

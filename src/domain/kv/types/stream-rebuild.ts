@@ -6,7 +6,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Stream, StreamEntry } from './stream.js';
-import type { ConsumerGroup, Pending } from './stream-group.js';
+import type { ConsumerGroup, PendingEntry } from './stream-group.js';
 import { formatId, type StreamId } from './stream-id.js';
 import { IDS_A_COMMAND } from './stream-limits.js';
 
@@ -78,7 +78,7 @@ export function groupPositionCommand(key: ByteString, { name, lastId, entriesRea
 function claimCommand(
   key: ByteString,
   group: ConsumerGroup,
-  { consumer, deliveredAtMs, deliveries }: Pending,
+  { consumer, deliveredAtMs, deliveries }: PendingEntry,
   ids: readonly ByteString[],
 ): ByteString[] {
   const words = ['XCLAIM', key, group.name, consumer.name, '0', ...ids, 'TIME', String(deliveredAtMs)];
@@ -88,7 +88,7 @@ function claimCommand(
 
 /** Runs of pending ids that one command can claim: of one consumer, with one time and one count. */
 export class ClaimRuns {
-  #pending: Pending | undefined;
+  #pending: PendingEntry | undefined;
   #ids: ByteString[] = [];
 
   constructor(
@@ -97,7 +97,7 @@ export class ClaimRuns {
   ) {}
 
   /** The command of the run that ends before this one, if it ends. */
-  add(id: StreamId, { consumer, deliveredAtMs, deliveries }: Pending): ByteString[] | undefined {
+  add(id: StreamId, { consumer, deliveredAtMs, deliveries }: PendingEntry): ByteString[] | undefined {
     const last = this.#pending;
     const fits =
       last !== undefined &&

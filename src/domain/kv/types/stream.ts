@@ -2,10 +2,10 @@
  * A stream: entries in the order of their ids, and the groups that read them.
  *
  * Invariants
- *  S1 `lastId` is never below the id of an entry, nor does it go back when entries are removed
- *  S2 `entriesAdded` counts all that were ever added; `maxDeletedId` is the highest id that was deleted, not trimmed
- *  S3 an entry of the same field names as the one before shares them
- *  S4 `bytes` follows from the contents alone: names are counted with each entry, shared or not
+ *  STM1 `lastId` is never below the id of an entry, nor does it go back when entries are removed
+ *  STM2 `entriesAdded` counts all that were ever added; `maxDeletedId` is the highest id that was deleted, not trimmed
+ *  STM3 an entry of the same field names as the one before shares them
+ *  STM4 `bytes` follows from the contents alone: names are counted with each entry, shared or not
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';

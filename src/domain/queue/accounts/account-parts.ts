@@ -13,7 +13,7 @@ import { type OrderedQueue, OrderedQueues } from '../queues/ordered-queues.js';
 import type { Envelope } from '../records.js';
 import { Runs } from '../runs/runs.js';
 import { Schedules } from '../schedules/schedules.js';
-import { Usage } from './usage.js';
+import { MessageUsage } from './usage.js';
 
 export class AccountParts {
   readonly envelopes = new Envelopes();
@@ -25,7 +25,7 @@ export class AccountParts {
   /** Entries that are no runs. */
   readonly dlq = new DlqEntries();
   readonly groups = new Groups();
-  readonly usage = new Usage();
+  readonly usage = new MessageUsage();
   readonly bodies: Bodies;
   readonly schedules: Schedules;
   readonly runs: Runs;

@@ -1,9 +1,9 @@
 /**
  * An account's queue as one value: what its journal adds up to. `evolve` is the only way to change it.
  *
- *  S1 `evolve` is total over events that were ever journaled, judges nothing, and asserts where one cannot fit
- *  S2 two states that applied the same events are equal, and so is one that was rebuilt from a snapshot between
- *  S3 what grows old is forgotten by the times of events alone, some of it with each, so that no event takes long
+ *  QST1 `evolve` is total over events that were ever journaled, judges nothing, and asserts where one cannot fit
+ *  QST2 two states that applied the same events are equal, and so is one that was rebuilt from a snapshot between
+ *  QST3 what grows old is forgotten by the times of events alone, some of it with each, so that no event takes long
  */
 import { rowOfEvent } from '../event-table.js';
 import type { QueueEvent } from '../events.js';

@@ -3,11 +3,11 @@
  * schedules too) and retries; a crash's repetition of an attempt is not.
  */
 import type { DailyUse } from '../commands.js';
-import type { AccountFacts } from '../records.js';
+import type { AccountTerms } from '../records.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export class Usage {
+export class MessageUsage {
   /** Since the epoch. */
   day = 0;
   messagesToday = 0;
@@ -36,7 +36,7 @@ export class Usage {
   }
 
   /** `limit`: the hard one where there is one, else the soft one. */
-  dailyUse({ limits }: AccountFacts, nowMs: number): DailyUse {
+  dailyUse({ limits }: AccountTerms, nowMs: number): DailyUse {
     const limit = limits.maxMessagesPerDayHard || limits.maxMessagesPerDay;
     const used = this.usedOn(nowMs);
     return {
@@ -48,7 +48,7 @@ export class Usage {
   }
 
   /** Which limit `count` more messages would pass. */
-  refusalOf(count: number, account: AccountFacts, nowMs: number): 'DAILY_LIMIT' | 'BUDGET' | undefined {
+  refusalOf(count: number, account: AccountTerms, nowMs: number): 'DAILY_LIMIT' | 'BUDGET' | undefined {
     const { limits, centsPer100kMessages } = account;
     const { maxMessagesPerDayHard, budgetCents } = limits;
     if (count === 0) return undefined;

@@ -1,8 +1,9 @@
 /**
  * Commands about the DLQ. Those with a filter go through it in order, in steps, from where the call before ended.
  *
- *  L1 a retry and the removal of its entry are one turn: a message is in the DLQ or pending, never both, never neither
- *  L2 a retry that is asked again is answered with the messages that it made: their ids follow from the first one
+ *  DLQ1 a retry and the removal of its entry are one turn: a message is in the DLQ or pending, never both, never
+ *       neither
+ *  DLQ2 a retry that is asked again is answered with the messages that it made: their ids follow from the first one
  */
 import type { DlqId, MessageId } from '../../../kernel/index.js';
 import { Growth, heldRefusal } from '../accounts/held-refusal.js';

@@ -2,9 +2,9 @@
  * What an attempt comes to. The outcome and all that follows from it are one turn: the retry or the DLQ entry, the
  * callbacks, the free place and token.
  *
- *  A1 an outcome counts for the attempt that is open and for no other: a late or repeated one changes nothing
- *  A2 a callback is accepted before its message ends, so that the place in a queue passes to it without a gap
- *  A3 an attempt that crashes interrupted too often counts as a failed one: a message cannot kill its owner for ever
+ *  ATT1 an outcome counts for the attempt that is open and for no other: a late or repeated one changes nothing
+ *  ATT2 a callback is accepted before its message ends, so that the place in a queue passes to it without a gap
+ *  ATT3 an attempt that crashes interrupted too often counts as a failed one: a message cannot kill its owner for ever
  */
 import { calledUrl, type DlqId, type MessageId } from '../../../kernel/index.js';
 import type { AttemptOutcome, QueueCommandOf, QueueReply } from '../commands.js';

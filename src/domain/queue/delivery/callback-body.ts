@@ -3,9 +3,9 @@
  * JSON. It is a message's body itself, so it keeps within the account's largest message.
  *
  * Invariants
- *  C1 the JSON is valid and whole, whatever is cut: `body` first; of a source that leaves no room by itself, both
- *     bodies share what there is; headers last
- *  C2 base64 is cut between groups, so that what is left decodes
+ *  CBO1 the JSON is valid and whole, whatever is cut: `body` first; of a source that leaves no room by itself, both
+ *       bodies share what there is; headers last
+ *  CBO2 base64 is cut between groups, so that what is left decodes
  */
 import type { DlqId, MessageId } from '../../../kernel/index.js';
 import type { AttemptOutcome } from '../commands.js';
@@ -131,7 +131,7 @@ function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** As much as fits, in whole groups (C2). */
+/** As much as fits, in whole groups (CBO2). */
 function base64Within(bytes: Uint8Array, room: number): string {
   const kept = Math.min(bytes.byteLength, Math.floor(room / 4) * 3);
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.max(0, kept)).toString('base64');

@@ -4,12 +4,12 @@
  * Forwarded headers are stored neutral and spelled the same way.
  *
  * Invariants
- *  H1 a name of the queue's own is never forwarded, in either spelling, also where the queue leaves it out: a
- *     receiver may trust what it reads there
- *  H2 one attempt carries one spelling, or everything in both where both are asked for
- *  H3 a message to a workflow's endpoint says which run it is of and what it is to the run, whatever was forwarded; a
- *     call that a run makes to others says nothing of the run, and what it was given goes through
- *  H4 what has no body is not described as if it had one
+ *  DH1 a name of the queue's own is never forwarded, in either spelling, also where the queue leaves it out: a
+ *      receiver may trust what it reads there
+ *  DH2 one attempt carries one spelling, or everything in both where both are asked for
+ *  DH3 a message to a workflow's endpoint says which run it is of and what it is to the run, whatever was forwarded; a
+ *      call that a run makes to others says nothing of the run, and what it was given goes through
+ *  DH4 what has no body is not described as if it had one
  */
 import type { MessageId } from '../../../kernel/index.js';
 import {

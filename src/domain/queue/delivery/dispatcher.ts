@@ -1,12 +1,12 @@
 /**
  * Which message starts next. Derived from the state, never stored: built by `prepare`, kept by the state's calls.
  *
- *  D1 a message waits in one place: the delay line, the overdue line, or a lane
- *  D2 lanes that can go on stand in the wheel and start one message a turn, so that every key, origin and queue gets
- *     its share; one that cannot go on parks at the gate of what it waits for, and costs nothing until that changes
- *  D3 a gate that has room wakes one lane, and each lane that it woke wakes the next for as long as there is room;
- *     so no change costs more than one step
- *  D4 queues start strictly in order of acceptance, as soon as messages are due; retries have their places already
+ *  DI1 a message waits in one place: the delay line, the overdue line, or a lane
+ *  DI2 lanes that can go on stand in the wheel and start one message a turn, so that every key, origin and queue gets
+ *      its share; one that cannot go on parks at the gate of what it waits for, and costs nothing until that changes
+ *  DI3 a gate that has room wakes one lane, and each lane that it woke wakes the next for as long as there is room;
+ *      so no change costs more than one step
+ *  DI4 queues start strictly in order of acceptance, as soon as messages are due; retries have their places already
  */
 import type { QueueState } from '../accounts/queue-state.js';
 import { IndexedHeap } from '../collections/indexed-heap.js';
@@ -26,7 +26,7 @@ const LOOKS_AT_ONCE = 1000;
 /** Makes the attempt; false: it came to something else. */
 export type Start = (message: Message) => boolean;
 
-export interface Room {
+export interface StartAllowance {
   /** Attempts that may be started. */
   readonly attempts: number;
   /** Attempts of the account that may be open. */
@@ -94,7 +94,7 @@ export class Dispatcher implements DispatchHooks {
   }
 
   /** Starts what can start. @returns how many were started */
-  run(nowMs: number, room: Room, start: Start): number {
+  run(nowMs: number, room: StartAllowance, start: Start): number {
     this.#nowMs = Math.max(this.#nowMs, nowMs);
     this.#origins.setRoom(room.parallelism, room.spare);
     this.#wakeOrigin();
@@ -223,7 +223,7 @@ export class Dispatcher implements DispatchHooks {
     else this.#wheel.push(lane);
   }
 
-  #firstInWheel({ parallelism }: Room): Lane | undefined {
+  #firstInWheel({ parallelism }: StartAllowance): Lane | undefined {
     return this.state.messages.active.size < parallelism ? this.#wheel.first : undefined;
   }
 

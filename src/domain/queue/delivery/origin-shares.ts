@@ -2,13 +2,13 @@
  * How many of an account's places an origin may hold. A call that was started cannot be taken back, and may go on for
  * the time limit of its message: what is given to one origin must leave enough for those that come after it.
  *
- *  OS1 an origin has its first call as soon as a place is free for it. It gets another while it holds less than a share
- *      that falls with the square of what is free: the first of many in a row gets most, and each later one so much
- *      less that hundreds are needed to take all
- *  OS2 origins that have not answered hold seven eighths of the places together at most, and share three quarters: one
- *      eighth is for those that answer, one for first calls. Those whose last call got no answer hold half at most
- *  OS3 no origin holds more than its own limit
- *  OS4 what becomes free goes to the origin that waits with the fewest, those equal in turn
+ *  ORS1 an origin has its first call as soon as a place is free for it. It gets another while it holds less than a
+ *       share that falls with the square of what is free: the first of many in a row gets most, and each later one so
+ *       much less that hundreds are needed to take all
+ *  ORS2 origins that have not answered hold seven eighths of the places together at most, and share three quarters: one
+ *       eighth is for those that answer, one for first calls. Those whose last call got no answer hold half at most
+ *  ORS3 no origin holds more than its own limit
+ *  ORS4 what becomes free goes to the origin that waits with the fewest, those equal in turn
  *
  * Derived, like all that dispatches: after a replay no origin has been tried.
  */

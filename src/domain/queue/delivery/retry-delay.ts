@@ -6,8 +6,8 @@
  *     factor     = { "-" }, ( number | "retried" | function, "(", arguments, ")" | "(", expression, ")" ) ;
  *
  * Invariants
- *  E1 no text makes the parser throw, and none is ever given to the language's own evaluation
- *  E2 length and nesting are bounded, so that parsing and evaluating take microseconds
+ *  RD1 no text makes the parser throw, and none is ever given to the language's own evaluation
+ *  RD2 length and nesting are bounded, so that parsing and evaluating take microseconds
  */
 import { MAX_EXPRESSION_CHARACTERS, MAX_RETRY_DELAY_MS } from '../limits.js';
 

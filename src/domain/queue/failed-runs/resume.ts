@@ -2,11 +2,11 @@
  * New runs from failed ones: resumed, they keep what was done and go on at what was not; restarted, they begin again
  * with the same payload. The failed run stays as it ended, and its entry leaves the DLQ.
  *
- *  F1 a new run, its first deliveries and the removal of the entry are one turn: what failed is in the DLQ or has been
- *     taken up again, never both, never neither
- *  F2 asked again, a call starts nothing a second time: the ids of its runs and messages follow from the first ones
- *  F3 where a step that was announced has no result, exactly those announcements are delivered, each with what was
- *     there before it; else the last entry is
+ *  FR1 a new run, its first deliveries and the removal of the entry are one turn: what failed is in the DLQ or has been
+ *      taken up again, never both, never neither
+ *  FR2 asked again, a call starts nothing a second time: the ids of its runs and messages follow from the first ones
+ *  FR3 where a step that was announced has no result, exactly those announcements are delivered, each with what was
+ *      there before it; else the last entry is
  */
 import type { DlqId, MessageId } from '../../../kernel/index.js';
 import type { QueueCommandOf, QueueReply } from '../commands.js';
@@ -129,7 +129,7 @@ function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: Queu
   return { runId, createdAtMs: atMs };
 }
 
-/** F3. Indexes. */
+/** FR3. Indexes. */
 function openEntries({ entries }: Run): readonly number[] {
   const done = new Set<number>();
   for (const { step } of entries) if (step !== undefined && step.stepId > 0) done.add(step.stepId);

@@ -1,9 +1,9 @@
 /**
  * With what a resumed or restarted run is delivered: as the failed run was, with what the call names put over it.
  *
- *  V1 what is named holds for all of the new run: for the header by which the endpoint sees the labels too, and for
- *     its failure function where that had been given the same as the run
- *  V2 a delay is waited for once, before the first deliveries
+ *  REN1 what is named holds for all of the new run: for the header by which the endpoint sees the labels too, and for
+ *       its failure function where that had been given the same as the run
+ *  REN2 a delay is waited for once, before the first deliveries
  */
 import { assert } from '../../../kernel/index.js';
 import type { QueueReply } from '../commands.js';

@@ -1,4 +1,4 @@
-/** One flow-control key: its limits, its tokens and its window (F2, F3 of flow-keys.ts). */
+/** One flow-control key: its limits, its tokens and its window (FK2, FK3 of flow-keys.ts). */
 import type { FlowView } from '../commands.js';
 import type { FlowControlSetting } from '../records.js';
 

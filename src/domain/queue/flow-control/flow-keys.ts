@@ -1,12 +1,12 @@
 /**
  * Flow-control keys: how many calls of a key may be active at once, how many may start within a window.
  *
- *  F1 a key exists as soon as a message names it; unless pinned, its limits are those of the latest such message
- *  F2 a window begins with the first start after the one before has expired
- *  F3 an active call holds a token from its start to its outcome, also across restarts; a reset of `all` takes
- *     the tokens of those that are active away, and their outcomes free none
- *  F4 a key without messages is forgotten an hour after the last one, when it is not paused, not pinned and its
- *     window has expired; by the time of events, some with each
+ *  FK1 a key exists as soon as a message names it; unless pinned, its limits are those of the latest such message
+ *  FK2 a window begins with the first start after the one before has expired
+ *  FK3 an active call holds a token from its start to its outcome, also across restarts; a reset of `all` takes
+ *      the tokens of those that are active away, and their outcomes free none
+ *  FK4 a key without messages is forgotten an hour after the last one, when it is not paused, not pinned and its
+ *      window has expired; by the time of events, some with each
  */
 import { obtain } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';

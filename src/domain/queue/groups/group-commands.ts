@@ -1,11 +1,11 @@
 /**
  * Commands about URL groups.
  *
- *  G1 a group has at least one endpoint: the last one that leaves takes the group with it
- *  G2 no two endpoints of a group have one name, or one URL. What is put in replaces the endpoint of its name, else
- *     the one of its URL, and stands where that stood; a name that was given stays until another is
- *  G3 a group's configuration is one that a publish could have: it is judged when it is set
- *  G4 a command that changes nothing records nothing
+ *  GR1 a group has at least one endpoint: the last one that leaves takes the group with it
+ *  GR2 no two endpoints of a group have one name, or one URL. What is put in replaces the endpoint of its name, else
+ *      the one of its URL, and stands where that stood; a name that was given stays until another is
+ *  GR3 a group's configuration is one that a publish could have: it is judged when it is set
+ *  GR4 a command that changes nothing records nothing
  */
 import { groupRefusal } from '../accounts/held-refusal.js';
 import type { QueueCommandOf, QueueReply } from '../commands.js';
@@ -111,7 +111,7 @@ function endpointsProblem(endpoints: readonly GroupEndpoint[]): string | undefin
   return undefined;
 }
 
-/** G2, in one pass over both. */
+/** GR2, in one pass over both. */
 function merged(before: readonly GroupEndpoint[], incoming: readonly GroupEndpoint[]): readonly GroupEndpoint[] {
   const slots: (GroupEndpoint | undefined)[] = [];
   const byName = new Map<string, number>();

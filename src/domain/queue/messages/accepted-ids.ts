@@ -3,9 +3,9 @@
  * Remembered are 64 bits of a hash, about 11 bytes an id. Two ids of twelve million look alike with a chance
  * of 10⁻¹² for each new one, which is less than that of a disk to lie.
  *
- *  I1 an id is known for at least `ACCEPTED_IDS_MS` after its event, and forgotten when messages were accepted in so many
- *     later minutes. A downtime does not count: what was told during it is still to come when it is over
- *  I2 nothing here takes longer than the growth of one table of some thousand entries
+ *  AID1 an id is known for at least `ACCEPTED_IDS_MS` after its event, and forgotten when messages were accepted in so
+ *       many later minutes. A downtime does not count: what was told during it is still to come when it is over
+ *  AID2 nothing here takes longer than the growth of one table of some thousand entries
  */
 import { ACCEPTED_IDS_MS } from '../limits.js';
 

@@ -4,7 +4,7 @@ import type { MessageFilter } from '../commands.js';
 import type { Envelope } from '../records.js';
 
 /** What a filter looks at. */
-export interface FilteredFacts {
+export interface FilteredMessage {
   readonly id: MessageId;
   readonly envelope: Envelope;
   /** Of creation; of the failure for a DLQ entry. */
@@ -24,40 +24,40 @@ const SCHEME_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:'
 const NO_HOST: readonly string[] = [];
 
 /** Prepared once for going over many; each look at a message is then a few set look-ups. */
-export function messageMatcher(filter: MessageFilter): (facts: FilteredFacts) => boolean {
-  const tests: ((facts: FilteredFacts) => boolean)[] = [];
-  const oneOf = (values: readonly string[] | undefined, of: (facts: FilteredFacts) => string | undefined) => {
+export function messageMatcher(filter: MessageFilter): (message: FilteredMessage) => boolean {
+  const tests: ((message: FilteredMessage) => boolean)[] = [];
+  const oneOf = (values: readonly string[] | undefined, of: (message: FilteredMessage) => string | undefined) => {
     if (values === undefined) return;
     const wanted = new Set(values);
-    tests.push((facts) => {
-      const value = of(facts);
+    tests.push((message) => {
+      const value = of(message);
       return value !== undefined && wanted.has(value);
     });
   };
-  oneOf(filter.messageId, (facts) => facts.id);
-  oneOf(filter.url, (facts) => facts.envelope.url);
-  oneOf(filter.topicName, (facts) => facts.envelope.topicName);
-  oneOf(filter.queueName, (facts) => facts.envelope.queueName);
-  oneOf(filter.scheduleId, (facts) => facts.envelope.scheduleId);
-  oneOf(filter.flowControlKey, (facts) => facts.envelope.settings.flowControl?.key);
-  oneOf(filter.callerIp, (facts) => facts.envelope.callerIp);
-  oneOf(filter.path, (facts) => urlPartsOf(facts.envelope).path);
+  oneOf(filter.messageId, (message) => message.id);
+  oneOf(filter.url, (message) => message.envelope.url);
+  oneOf(filter.topicName, (message) => message.envelope.topicName);
+  oneOf(filter.queueName, (message) => message.envelope.queueName);
+  oneOf(filter.scheduleId, (message) => message.envelope.scheduleId);
+  oneOf(filter.flowControlKey, (message) => message.envelope.settings.flowControl?.key);
+  oneOf(filter.callerIp, (message) => message.envelope.callerIp);
+  oneOf(filter.path, (message) => urlPartsOf(message.envelope).path);
   if (filter.host !== undefined) {
     const wanted = wantedHosts(filter.host);
     tests.push(({ envelope }) => urlPartsOf(envelope).hosts.some((host) => wanted.has(host)));
   }
   if (filter.label !== undefined) {
     const wanted = new Set(filter.label);
-    tests.push((facts) => facts.envelope.settings.labels.some((label) => wanted.has(label)));
+    tests.push((message) => message.envelope.settings.labels.some((label) => wanted.has(label)));
   }
   if (filter.responseStatus !== undefined) {
     const wanted = new Set(filter.responseStatus);
-    tests.push((facts) => facts.responseStatus !== undefined && wanted.has(facts.responseStatus));
+    tests.push((message) => message.responseStatus !== undefined && wanted.has(message.responseStatus));
   }
   const { fromMs, toMs } = filter;
-  if (fromMs !== undefined) tests.push((facts) => facts.atMs >= fromMs);
-  if (toMs !== undefined) tests.push((facts) => facts.atMs <= toMs);
-  return (facts) => tests.every((test) => test(facts));
+  if (fromMs !== undefined) tests.push((message) => message.atMs >= fromMs);
+  if (toMs !== undefined) tests.push((message) => message.atMs <= toMs);
+  return (message) => tests.every((test) => test(message));
 }
 
 /** Names of a destination's host by which filters find it: without its port, and with it, also where the URL has none. */
@@ -74,8 +74,8 @@ export function wantedHosts(values: readonly string[]): ReadonlySet<string> {
 }
 
 /** For one message; `messageMatcher` for many. */
-export function matches(filter: MessageFilter, facts: FilteredFacts): boolean {
-  return messageMatcher(filter)(facts);
+export function matches(filter: MessageFilter, message: FilteredMessage): boolean {
+  return messageMatcher(filter)(message);
 }
 
 function urlPartsOf(envelope: Envelope): UrlParts {

@@ -2,7 +2,8 @@
  * The messages that are pending, and for a short while those that were delivered. Their envelopes are shared and their
  * bodies elsewhere.
  *
- *  M1 a delivered message is readable for `DELIVERED_GRACE_MS`, then forgotten in the order of delivery, some with each event
+ *  MSG1 a delivered message is readable for `DELIVERED_GRACE_MS`, then forgotten in the order of delivery, some with
+ *       each event
  */
 import { assert, type MessageId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';

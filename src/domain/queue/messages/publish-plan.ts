@@ -51,7 +51,7 @@ export function planOf(
 
 function planForItem(item: PublishItem, isRepeat: boolean, turn: QueueTurn): PlannedItem | PlannedRunItem | QueueReply {
   if (isRunItem(item)) {
-    // P2: its run may be over by now.
+    // PUB2: its run may be over by now.
     const refusal = isRepeat ? undefined : runItemRefusal(item, turn);
     return refusal ?? { run: item };
   }

@@ -1,10 +1,10 @@
 /**
  * Accepting messages: all of a call's or none. Groups are unfolded into one message for each endpoint.
  *
- *  P1 whatever can refuse a call is judged before its first event
- *  P2 an id that was accepted before is answered as it was then, and changes nothing
- *  P3 a deduplication id is reserved by the event that accepts its message; within a call the first item has it
- *  P4 what was told (acknowledged from the intake) is accepted whatever the limits say now
+ *  PUB1 whatever can refuse a call is judged before its first event
+ *  PUB2 an id that was accepted before is answered as it was then, and changes nothing
+ *  PUB3 a deduplication id is reserved by the event that accepts its message; within a call the first item has it
+ *  PUB4 what was told (acknowledged from the intake) is accepted whatever the limits say now
  */
 import { Growth, heldRefusal } from '../accounts/held-refusal.js';
 import type { Published, QueueCommandOf, QueueReply } from '../commands.js';
@@ -19,7 +19,7 @@ import { type Planned, type PlannedItem, type PlannedRunItem, planOf } from './p
 export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply {
   const { state, context } = turn;
   const { account, nowMs } = context;
-  // P2. All of a call or none: one of its ids stands for it.
+  // PUB2. All of a call or none: one of its ids stands for it.
   const isRepeat = command.items.some(({ id }) => state.acceptedIds.has(id));
   if (!command.isTold && !isRepeat && account.state === 'passive') return suspended();
   const plan = planOf(command.items, isRepeat, turn);

@@ -1,15 +1,15 @@
 /**
  * Named queues: messages in order, so many at once.
  *
- *  Q1 a message takes a place with its first attempt, and holds it through retries, until it and its callbacks have
- *     come to their end
- *  Q2 no more places are taken than the queue's parallelism; one that is lowered takes none away
+ *  OQ1 a message takes a place with its first attempt, and holds it through retries, until it and its callbacks have
+ *      come to their end
+ *  OQ2 no more places are taken than the queue's parallelism; one that is lowered takes none away
  */
 import { assert, type MessageId, obtain } from '../../../kernel/index.js';
 import type { QueueView } from '../commands.js';
 import type { QueueEventOf } from '../events.js';
 
-export interface Place {
+export interface QueuePlace {
   readonly queue: OrderedQueue;
   /** Of the holder, that have not come to their end. */
   callbacks: number;
@@ -21,7 +21,7 @@ export class OrderedQueue {
   isPaused = false;
   updatedAtMs: number;
   /** Holders, in the order in which they took their places. */
-  readonly places = new Map<MessageId, Place>();
+  readonly places = new Map<MessageId, QueuePlace>();
   /** Messages not yet delivered or failed. */
   lag = 0;
   /** Of those, without an open attempt. */
@@ -47,7 +47,7 @@ export class OrderedQueue {
 
 export class OrderedQueues {
   readonly #byName = new Map<string, OrderedQueue>();
-  readonly #places = new Map<MessageId, Place>();
+  readonly #places = new Map<MessageId, QueuePlace>();
 
   get size(): number {
     return this.#byName.size;
@@ -77,12 +77,12 @@ export class OrderedQueues {
     return queue;
   }
 
-  placeOf(holder: MessageId): Place | undefined {
+  placeOf(holder: MessageId): QueuePlace | undefined {
     return this.#places.get(holder);
   }
 
   take(queue: OrderedQueue, holder: MessageId): void {
-    const place: Place = { queue, callbacks: 0, hasEnded: false };
+    const place: QueuePlace = { queue, callbacks: 0, hasEnded: false };
     queue.places.set(holder, place);
     this.#places.set(holder, place);
   }
@@ -115,7 +115,7 @@ export class OrderedQueues {
     this.#byName.set(event.name, queue);
     for (const [holder, callbacks] of event.places) {
       // A holder that is still pending follows in the snapshot, and says so.
-      const place: Place = { queue, callbacks, hasEnded: true };
+      const place: QueuePlace = { queue, callbacks, hasEnded: true };
       queue.places.set(holder, place);
       this.#places.set(holder, place);
     }
@@ -128,7 +128,7 @@ export class OrderedQueues {
     }
   }
 
-  #free(holder: MessageId, place: Place): OrderedQueue | undefined {
+  #free(holder: MessageId, place: QueuePlace): OrderedQueue | undefined {
     if (place.callbacks > 0 || !place.hasEnded) return undefined;
     this.#places.delete(holder);
     place.queue.places.delete(holder);

@@ -8,13 +8,11 @@
 import type { RunId } from '../../../kernel/index.js';
 import { bytes, kind, oneOf, optional, record, type TypeOf, text, union, whole } from '../../../kernel/schema/index.js';
 import {
-  type BodyRef,
   bodyRef,
   type DeliverySettings,
   dlqId,
   type Envelope,
   envelope,
-  type HeaderList,
   headerList,
   messageId,
   optionalText,
@@ -111,7 +109,7 @@ export const waiter = record({
   onNotify: delivery,
   onTimeout: delivery,
 });
-export type Waiter = TypeOf<typeof waiter>;
+export type EventWaiter = TypeOf<typeof waiter>;
 
 /** An event that came for a run before the run waited for it. */
 export const storedEvent = record({

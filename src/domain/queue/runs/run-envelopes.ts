@@ -2,10 +2,10 @@
  * With what the messages of a run are delivered: the trigger's settings, and of the message that asks for them what is
  * its own. Envelopes of equal content are one object, so that what is worked out for one is there for all.
  *
- *  E1 user headers, retries, flow control, labels and redaction of the trigger hold for every delivery to the run's
- *     endpoint, and a header that a message brings itself replaces the trigger's; a call to a third party has its own
- *     headers, retries and flow control
- *  E2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
+ *  RE1 user headers, retries, flow control, labels and redaction of the trigger hold for every delivery to the run's
+ *      endpoint, and a header that a message brings itself replaces the trigger's; a call to a third party has its own
+ *      headers, retries and flow control
+ *  RE2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
  */
 import { calledUrl, obtain, Remembered } from '../../../kernel/index.js';
 import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';

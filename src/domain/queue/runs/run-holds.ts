@@ -1,7 +1,7 @@
 /** What runs have in common with the rest of the account: bodies and envelopes, there for as long as they are held. */
 import type { SharedEnvelope } from '../messages/envelopes.js';
 import type { BodyRef, CarriedBody, Envelope } from '../records.js';
-import type { Invoker, ResultDelivery, RunEntry, StepMark, StoredEvent, Waiter } from './records.js';
+import type { EventWaiter, Invoker, ResultDelivery, RunEntry, StepMark, StoredEvent } from './records.js';
 import type { Run, Waiting } from './run.js';
 
 /** What the parts of a run take in memory, as in `accounts/held.ts`: beside their texts, bodies and messages. */
@@ -68,7 +68,7 @@ export function releaseRun(run: Run, holds: RunHolds): void {
 }
 
 /** With envelopes that all alike have in common, held. */
-export function heldWaiter(waiter: Waiter, holds: RunHolds): Waiter {
+export function heldWaiter(waiter: EventWaiter, holds: RunHolds): EventWaiter {
   const { onNotify, onTimeout } = waiter;
   return { ...waiter, onNotify: heldDelivery(onNotify, holds), onTimeout: heldDelivery(onTimeout, holds) };
 }

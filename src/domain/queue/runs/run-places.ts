@@ -1,7 +1,7 @@
 /**
  * What pending messages are to their runs, also to runs that are over.
  *
- *  R3 what waits for a run that is over is a leftover until it is cancelled; nothing waits anew for one
+ *  WR3 what waits for a run that is over is a leftover until it is cancelled; nothing waits anew for one
  */
 import type { MessageId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';
@@ -24,7 +24,7 @@ export class RunPlaces {
     return this.#byMessage.get(message);
   }
 
-  /** R3. Tolerates that they leave on the way. */
+  /** WR3. Tolerates that they leave on the way. */
   get leftovers(): ReadonlySet<Message> {
     return this.#leftovers;
   }

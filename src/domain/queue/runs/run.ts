@@ -4,7 +4,7 @@ import type { HeapItem } from '../collections/indexed-heap.js';
 import type { SharedEnvelope } from '../messages/envelopes.js';
 import type { Message } from '../messages/message.js';
 import type { RunName } from './commands.js';
-import type { Invoker, RunEndState, RunEntry, StoredEvent, Waiter } from './records.js';
+import type { EventWaiter, Invoker, RunEndState, RunEntry, StoredEvent } from './records.js';
 import { StepPlaces } from './step-places.js';
 
 export class Waiting implements HeapItem {
@@ -13,7 +13,7 @@ export class Waiting implements HeapItem {
   readonly bytes: number;
 
   constructor(
-    readonly waiter: Waiter,
+    readonly waiter: EventWaiter,
     readonly run: Run,
   ) {
     const { eventId, stepText, timeoutText, timeoutBody = '', onNotify, onTimeout } = waiter;

@@ -2,9 +2,9 @@
  * All runs of an account: those that go on, those that failed and may be resumed, and for a short while the names of
  * the others. Changed by events alone.
  *
- *  R1 a run holds the bodies of its entries and stored events, and the envelopes it will deliver with, until it ends;
+ *  WR1 a run holds the bodies of its entries and stored events, and the envelopes it will deliver with, until it ends;
  *     a failed one until its entry leaves the DLQ, and with it what its failure function was sent
- *  R2 a message of a run is known here until it comes to its end, also when the run has come to its end before
+ *  WR2 a message of a run is known here until it comes to its end, also when the run has come to its end before
  */
 import { assert, type DlqId, type MessageId, type RunId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';

@@ -2,10 +2,10 @@
  * Messages of runs among those that a call publishes: triggers, entries, calls to third parties. A call is judged
  * whole before anything of it is accepted.
  *
- *  S1 what was accepted before is answered as a duplicate and changes nothing: a run by its id, an entry by its step, a
- *     call by its step, a child by the step that invokes it
- *  S2 an entry and its delivery are one event, so a step's result and the next delivery are one entry of the journal
- *  S3 "over" is said of runs that are over, and of nothing else: the endpoint drops its work when it hears it
+ *  SUB1 what was accepted before is answered as a duplicate and changes nothing: a run by its id, an entry by its step,
+ *       a call by its step, a child by the step that invokes it
+ *  SUB2 an entry and its delivery are one event, so a step's result and the next delivery are one entry of the journal
+ *  SUB3 "over" is said of runs that are over, and of nothing else: the endpoint drops its work when it hears it
  */
 import type { Growth } from '../accounts/held-refusal.js';
 import type { Published, PublishItem, QueueReply } from '../commands.js';
@@ -54,7 +54,7 @@ export function askedRefusal({ askedCount }: Run): QueueReply | undefined {
   return rejection('TOO_MANY', `quota maxStepsPerRun exceeded, current limit: ${MAX_RUN_ENTRIES}`);
 }
 
-/** S3: what an endpoint asks for its run in a wrong way is refused by another word. */
+/** SUB3: what an endpoint asks for its run in a wrong way is refused by another word. */
 export function refusalForRuns(refusal: QueueReply, items: readonly PublishItem[]): QueueReply {
   if (refusal.type !== 'Rejected' || refusal.reason !== 'INVALID') return refusal;
   return items.some(isOfEndpoint) ? { ...refusal, reason: 'TOO_MANY' } : refusal;

@@ -13,7 +13,7 @@ import { reconfigured, runEnvelope, stepEnvelope, UNKNOWN_CLIENT_HEADER } from '
 import { type RunItem, type TriggerItem, urlOf } from './run-items.js';
 import { acceptPart, creationMs, partOf } from './run-parts.js';
 
-/** S1: a run that goes on, or ended a moment ago, is not started again. */
+/** SUB1: a run that goes on, or ended a moment ago, is not started again. */
 export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): Published {
   const { state, context } = turn;
   const { runs } = state;

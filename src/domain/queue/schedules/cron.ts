@@ -3,10 +3,10 @@
  * `CRON_TZ=<IANA zone> ` in front for another zone than UTC. Days of month and of week are or-ed when both are named.
  *
  * When clocks change
- *  Z1 forward, over an hour that does not exist: a tick at one fixed time of day is made at the first instant after
- *     the gap; ticks of a pattern with lists, ranges or steps that fall into the gap are not made
- *  Z2 back, over an hour that exists twice: a tick at one fixed time of day is made once, the first time round;
- *     a pattern with lists, ranges or steps ticks through both
+ *  CRO1 forward, over an hour that does not exist: a tick at one fixed time of day is made at the first instant after
+ *       the gap; ticks of a pattern with lists, ranges or steps that fall into the gap are not made
+ *  CRO2 back, over an hour that exists twice: a tick at one fixed time of day is made once, the first time round;
+ *       a pattern with lists, ranges or steps ticks through both
  */
 import { Cron } from 'croner';
 

@@ -1,15 +1,15 @@
 /**
  * Schedules: timetables that make messages.
  *
- *  S1 each tick is made once or recorded as skipped, never both: the event that says so moves the schedule to its
- *     next tick, in the same entry as the messages. What was not journaled is due again
- *  S2 ticks are made in the order of their instants, over all schedules
- *  S3 a tick that is more than `MAX_TICK_LATENESS_MS` late is skipped, so is one while the schedule is paused, the
- *     account suspended or holding as much as it may. One event skips all ticks from its `tickAtMs` up to, and without, its `nextTickAtMs`:
- *     a year's absence costs one event a schedule
- *  S4 a schedule that is replaced stays paused when it was, keeps when it was made, and, with the same timetable, its
- *     next tick: replacing loses none that is due
- *  S5 the body of a schedule has one number, shared by all messages that it makes
+ *  SCD1 each tick is made once or recorded as skipped, never both: the event that says so moves the schedule to its
+ *       next tick, in the same entry as the messages. What was not journaled is due again
+ *  SCD2 ticks are made in the order of their instants, over all schedules
+ *  SCD3 a tick that is more than `MAX_TICK_LATENESS_MS` late is skipped, so is one while the schedule is paused, the
+ *       account suspended or holding as much as it may. One event skips all ticks from its `tickAtMs` up to, and
+ *       without, its `nextTickAtMs`: a year's absence costs one event a schedule
+ *  SCD4 a schedule that is replaced stays paused when it was, keeps when it was made, and, with the same timetable, its
+ *       next tick: replacing loses none that is due
+ *  SCD5 the body of a schedule has one number, shared by all messages that it makes
  */
 import { assert, type MessageId, type ScheduleId } from '../../../kernel/index.js';
 import { scheduleBytes, scheduleMemoryBytes } from '../accounts/held.js';

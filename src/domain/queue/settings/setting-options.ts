@@ -5,9 +5,9 @@
  * Names nest: after `svc-` stands an option, or `callback-` or `failure-callback-` and an option of that callback.
  *
  * Invariants
- *  O1 a header wins over the query key of its name; a blank value counts as not given
- *  O2 what has no meaning here, telemetry and options yet unknown, is passed over
- *  O3 a name reaches at most `MAX_CALLBACK_DEPTH` callbacks deep, and no value is longer than a header's may be
+ *  SOP1 a header wins over the query key of its name; a blank value counts as not given
+ *  SOP2 what has no meaning here, telemetry and options yet unknown, is passed over
+ *  SOP3 a name reaches at most `MAX_CALLBACK_DEPTH` callbacks deep, and no value is longer than a header's may be
  */
 import { MAX_CALLBACK_DEPTH, MAX_HEADER_VALUE_BYTES } from '../limits.js';
 import type { HeaderList, RawSettings } from '../records.js';

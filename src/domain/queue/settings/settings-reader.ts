@@ -3,9 +3,9 @@
  * refusal names the header that it is about.
  *
  * Invariants
- *  S1 a callback is configured like a message, from defaults: POST, JSON, as many retries as the message it is of
- *  S2 what is hidden of a message is hidden of its callbacks, whose bodies repeat it
- *  S3 bounds of the account hold for callbacks as for messages
+ *  SR1 a callback is configured like a message, from defaults: POST, JSON, as many retries as the message it is of
+ *  SR2 what is hidden of a message is hidden of its callbacks, whose bodies repeat it
+ *  SR3 bounds of the account hold for callbacks as for messages
  */
 import { compileRetryDelay } from '../delivery/retry-delay.js';
 import { MAX_CALLBACK_DEPTH } from '../limits.js';
@@ -301,7 +301,7 @@ export class SettingsReader {
   }
 }
 
-/** S2: the callback's body has the message's body and headers in it. */
+/** SR2: the callback's body has the message's body and headers in it. */
 function hiding(redact: Redaction | undefined, callback: CallbackSetting | undefined): CallbackSetting | undefined {
   if (redact === undefined || callback === undefined || callback.settings.redact?.body === true) return callback;
   const { allHeaders, headers } = callback.settings.redact ?? { allHeaders: false, headers: [] };

@@ -1,7 +1,7 @@
 /** Steps of all runs that wait for events, by event and by deadline; the envelopes of their results are held. */
 import { obtain } from '../../../kernel/index.js';
 import { IndexedHeap } from '../collections/indexed-heap.js';
-import type { Waiter } from '../runs/records.js';
+import type { EventWaiter } from '../runs/records.js';
 import { type Run, Waiting } from '../runs/run.js';
 import { heldWaiter, type RunHolds, weighWaiting } from '../runs/run-holds.js';
 
@@ -26,7 +26,7 @@ export class Waiters {
     return this.#deadlines.top;
   }
 
-  add(run: Run, waiter: Waiter): void {
+  add(run: Run, waiter: EventWaiter): void {
     const waiting = new Waiting(heldWaiter(waiter, this.holds), run);
     run.waiting.push(waiting);
     weighWaiting(waiting, 1, this.holds);

@@ -1,9 +1,9 @@
 /**
  * Steps that wait for an event, and what ends their waiting.
  *
- *  W1 a waiter ends once: by the first notify that finds it or by its deadline, whichever is decided first; its leaving
- *     and the step's result are one turn
- *  W2 an event for one run that nobody waits for is kept, in order, until a step of that run asks for it
+ *  WA1 a waiter ends once: by the first notify that finds it or by its deadline, whichever is decided first; its
+ *      leaving and the step's result are one turn
+ *  WA2 an event for one run that nobody waits for is kept, in order, until a step of that run asks for it
  */
 import type { MessageId } from '../../../kernel/index.js';
 import { Growth, heldRefusal } from '../accounts/held-refusal.js';
@@ -14,7 +14,7 @@ import { suspended } from '../refusals.js';
 import type { AskedDelivery, Notified, WaiterView } from '../runs/commands.js';
 import { MAX_STORED_EVENT_BYTES, MAX_STORED_EVENTS, MAX_WAITER_BYTES } from '../runs/limits.js';
 import { atOnce, eventText, LARGE_OUT_BYTES, type OutText, withOut } from '../runs/out-texts.js';
-import type { ResultDelivery, Waiter } from '../runs/records.js';
+import type { EventWaiter, ResultDelivery } from '../runs/records.js';
 import type { Run, Waiting } from '../runs/run.js';
 import { appendEntry, withMembers } from '../runs/run-end.js';
 import { stepEnvelope } from '../runs/run-envelopes.js';
@@ -49,7 +49,7 @@ export function wait(command: QueueCommandOf<'Wait'>, turn: QueueTurn): QueueRep
   const isFull = heldRefusal(growth, state, context, 'ofRuns');
   if (isFull !== undefined) return isFull;
   const atMs = context.nowMs;
-  const waiter: Waiter = {
+  const waiter: EventWaiter = {
     runId,
     eventId,
     step,

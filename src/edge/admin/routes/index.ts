@@ -1,5 +1,5 @@
 /** Every route of the operators' API, by declaration, and what the OpenAPI document says of all of them. */
-import type { Area } from '../../http/openapi/area.js';
+import type { ApiArea } from '../../http/openapi/area.js';
 import type { AdminRoute } from '../admin-call.js';
 import { LIVE_ROUTES } from './live.js';
 import { PAST_ROUTES } from './past.js';
@@ -7,7 +7,7 @@ import { SESSION_ROUTES } from './sessions.js';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [...SESSION_ROUTES, ...PAST_ROUTES, ...LIVE_ROUTES];
 
-export const OPERATORS_AREA: Area = {
+export const OPERATORS_AREA: ApiArea = {
   name: 'operators',
   description: 'The past of databases and queues, its proof, and what goes on right now.',
   routes: ADMIN_ROUTES,

@@ -3,7 +3,7 @@ import { READ_MODEL_NAMES } from '../../../ports/index.js';
 import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
 import { queryParameter, record } from '../../http/openapi/parts.js';
-import { Refused } from '../../http/refused.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { type AdminRoute, adminRoute } from '../admin-call.js';
 import { logFeed, statisticsFeed } from '../feeds.js';
 
@@ -36,13 +36,13 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     answer: json(record({ rebuilding: { enum: READ_MODEL_NAMES } })),
     async handle(call) {
       const { readModels, isOperator } = call.face.parts;
-      if (call.grant.isReadOnly) throw new Refused(MANAGEMENT_REFUSALS.readOnly);
+      if (call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
       if (!isOperator(call.grant)) {
-        throw new Refused(forbidden('only people of the first account may rebuild read models'));
+        throw new RefusedRequest(forbidden('only people of the first account may rebuild read models'));
       }
       const model = READ_MODEL_NAMES.find((name) => name === call.id);
-      if (model === undefined) throw new Refused(notFound('read model'));
-      if (readModels === undefined) throw new Refused(MANAGEMENT_REFUSALS.noReadModels);
+      if (model === undefined) throw new RefusedRequest(notFound('read model'));
+      if (readModels === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noReadModels);
       readModels.rebuild(model);
       call.json(JSON.stringify({ rebuilding: model }));
     },

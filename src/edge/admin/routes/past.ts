@@ -4,8 +4,8 @@
  */
 import { forbidden } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
-import { FLAG, type JsonSchema, OBJECT, OBJECTS, queryParameter, record } from '../../http/openapi/parts.js';
-import { Refused } from '../../http/refused.js';
+import { FLAG, type JsonSchema, OBJECT, OBJECT_LIST, queryParameter, record } from '../../http/openapi/parts.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { type AdminRoute, adminRoute } from '../admin-call.js';
 import { diff, stateAt, timeline, verify } from '../past.js';
 
@@ -21,7 +21,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     summary: 'Shows the journal entries of a database.',
     permission: 'databases',
     parameters: [FROM, TO, LIMIT],
-    answer: json(page({ entries: OBJECTS })),
+    answer: json(page({ entries: OBJECT_LIST })),
     handle: async (call) => timeline(call, await call.database()),
   }),
   adminRoute('GET /v2/admin/databases/:id/state', {
@@ -34,14 +34,14 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
       LIMIT,
       VALUES,
     ],
-    answer: json(page({ state: OBJECT, keys: OBJECTS })),
+    answer: json(page({ state: OBJECT, keys: OBJECT_LIST })),
     handle: stateAt,
   }),
   adminRoute('GET /v2/admin/databases/:id/diff', {
     summary: 'Shows what changed in a database between two moments.',
     permission: 'databases',
     parameters: [{ ...FROM, required: true }, { ...TO, required: true }, LIMIT, VALUES],
-    answer: json(page({ changes: OBJECTS })),
+    answer: json(page({ changes: OBJECT_LIST })),
     handle: diff,
   }),
   adminRoute('GET /v2/admin/databases/:id/verify', {
@@ -54,7 +54,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     summary: 'Shows the journal entries of a queue.',
     permission: 'databases',
     parameters: [FROM, TO, LIMIT],
-    answer: json(page({ entries: OBJECTS })),
+    answer: json(page({ entries: OBJECT_LIST })),
     handle: async (call) => timeline(call, await call.queue()),
   }),
   adminRoute('GET /v2/admin/queues/:id/verify', {
@@ -69,7 +69,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     answer: PROOF,
     async handle(call) {
       if (!call.face.parts.isOperator(call.grant)) {
-        throw new Refused(forbidden('only people of the first account may verify the whole installation'));
+        throw new RefusedRequest(forbidden('only people of the first account may verify the whole installation'));
       }
       await verify(call, undefined);
     },

@@ -4,7 +4,7 @@ import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { json, OK_ANSWER } from '../../http/answer-shape.js';
 import { basicCredentials } from '../../http/credentials.js';
 import { FLAG, record, TEXT } from '../../http/openapi/parts.js';
-import { Refused } from '../../http/refused.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
 import type { AdminFace } from '../admin-face.js';
 import { SESSION_COOKIE, SESSION_MS, sessionIn } from '../sessions.js';
@@ -19,7 +19,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
     async handle(call) {
       const { face, request } = call;
       const credentials = basicCredentials(request.headers.authorization);
-      if (credentials === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized);
+      if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized);
       const { text, untilMs } = face.sessions.begin(credentials);
       const until = new Date(untilMs).toISOString();
       call.json(JSON.stringify({ session: text, until, ...shown(call) }), {

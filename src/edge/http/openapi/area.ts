@@ -1,6 +1,6 @@
 /** An area of the interface: routes of one face, and what the document says of all of them alike. */
 import type { Described } from '../route.js';
-import type { JsonSchema, Operation, Parameter } from './parts.js';
+import type { ApiOperation, ApiParameter, JsonSchema } from './parts.js';
 
 /** Where the faces are that are not where the document is read: base URLs, or the same without a scheme. */
 export interface AreaUrls {
@@ -8,15 +8,15 @@ export interface AreaUrls {
   readonly queue: string;
 }
 
-export interface Area {
+export interface ApiArea {
   readonly name: string;
   readonly description: string;
   readonly routes: readonly Described[];
   /** Left out: where the document was read. */
   readonly isAt?: keyof AreaUrls;
-  readonly security: Operation['security'];
+  readonly security: ApiOperation['security'];
   /** Parameters that every operation has beside its own. */
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly ApiParameter[];
   /** Records that the routes refer to by name. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
   /** Left out: 200. */

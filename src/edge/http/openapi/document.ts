@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of all areas, which follows from the declarations of their routes. */
-import type { Area, AreaUrls } from './area.js';
+import type { ApiArea, AreaUrls } from './area.js';
 import type { JsonSchema, Paths } from './parts.js';
 import { pathsOf } from './paths.js';
 import { Schemas } from './schemas.js';
@@ -25,7 +25,7 @@ const ERROR: JsonSchema = {
   required: ['error'],
 };
 
-export function openApiDocument(areas: readonly Area[], urls: AreaUrls, version: string): OpenApiDocument {
+export function openApiDocument(areas: readonly ApiArea[], urls: AreaUrls, version: string): OpenApiDocument {
   const schemas = new Schemas();
   const paths: Paths = {};
   for (const area of areas) Object.assign(paths, at(area, urls, pathsOf(area, schemas)));
@@ -46,7 +46,7 @@ export function openApiDocument(areas: readonly Area[], urls: AreaUrls, version:
   };
 }
 
-function at({ isAt }: Area, urls: AreaUrls, paths: Paths): Paths {
+function at({ isAt }: ApiArea, urls: AreaUrls, paths: Paths): Paths {
   if (isAt === undefined) return paths;
   const url = urls[isAt];
   const servers = [{ url: /^https?:/.test(url) ? url : `http://${url}` }];

@@ -1,7 +1,7 @@
 /** Words of an OpenAPI 3.1 document, as far as they are used here. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export interface Parameter {
+export interface ApiParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
@@ -14,12 +14,12 @@ export interface Answered {
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-export interface Operation {
+export interface ApiOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly ApiParameter[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
@@ -27,7 +27,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Answered>>;
 }
 
-type PathItem = Readonly<Record<string, Operation | readonly { readonly url: string }[]>>;
+type PathItem = Readonly<Record<string, ApiOperation | readonly { readonly url: string }[]>>;
 export type Paths = Record<string, PathItem>;
 
 export const JSON_TYPE = 'application/json';
@@ -37,7 +37,7 @@ export function jsonAnswer(description: string, schema: JsonSchema): Answered {
   return { description, content: { [JSON_TYPE]: { schema } } };
 }
 
-function pathParameter(name: string): Parameter {
+function pathParameter(name: string): ApiParameter {
   return { name, in: 'path', required: true, schema: { type: 'string' } };
 }
 
@@ -47,7 +47,7 @@ export function operationIdOf(method: string, path: string): string {
 }
 
 /** Names between braces. */
-export function parametersIn(path: string): Parameter[] {
+export function parametersIn(path: string): ApiParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name));
 }
 
@@ -55,21 +55,21 @@ export const TEXT: JsonSchema = { type: 'string' };
 export const WHOLE: JsonSchema = { type: 'integer' };
 export const FLAG: JsonSchema = { type: 'boolean' };
 export const OBJECT: JsonSchema = { type: 'object' };
-export const OBJECTS: JsonSchema = { type: 'array', items: OBJECT };
+export const OBJECT_LIST: JsonSchema = { type: 'array', items: OBJECT };
 /** Whatever JSON. */
 export const ANYTHING: JsonSchema = {};
 
-export function queryParameter(name: string, description?: string, schema = TEXT): Parameter {
+export function queryParameter(name: string, description?: string, schema = TEXT): ApiParameter {
   const parameter = { name, in: 'query', required: false, schema } as const;
   return description === undefined ? parameter : { ...parameter, description };
 }
 
 /** Each a text. */
-export function textParameters(names: Iterable<string>): readonly Parameter[] {
+export function textParameters(names: Iterable<string>): readonly ApiParameter[] {
   return [...names].map((name) => queryParameter(name));
 }
 
-export function headerParameter(name: string): Parameter {
+export function headerParameter(name: string): ApiParameter {
   return { name, in: 'header', required: false, schema: TEXT };
 }
 

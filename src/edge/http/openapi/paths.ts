@@ -2,35 +2,35 @@
 import type { AnswerShape } from '../answer-shape.js';
 import { fieldsOf } from '../request-class.js';
 import { type Described, Nothing } from '../route.js';
-import type { Area } from './area.js';
+import type { ApiArea } from './area.js';
 import {
   type Answered,
+  type ApiOperation,
+  type ApiParameter,
   ERROR_SCHEMA,
   JSON_TYPE,
   type JsonSchema,
   jsonAnswer,
-  type Operation,
   operationIdOf,
-  type Parameter,
   type Paths,
   parametersIn,
 } from './parts.js';
 import { type Schemas, schemaOf } from './schemas.js';
 
-export function pathsOf(area: Area, schemas: Schemas): Paths {
-  const paths: Record<string, Record<string, Operation>> = {};
+export function pathsOf(area: ApiArea, schemas: Schemas): Paths {
+  const paths: Record<string, Record<string, ApiOperation>> = {};
   for (const route of area.routes) {
     for (const pattern of route.paths) {
       const path = pattern.replaceAll(/[:*](\w+)\??/g, '{$1}');
       paths[path] ??= {};
       for (const method of route.methods)
-        (paths[path] as Record<string, Operation>)[method] = operationOf(area, route, method, path, schemas);
+        (paths[path] as Record<string, ApiOperation>)[method] = operationOf(area, route, method, path, schemas);
     }
   }
   return paths;
 }
 
-function operationOf(area: Area, route: Described, method: string, path: string, schemas: Schemas): Operation {
+function operationOf(area: ApiArea, route: Described, method: string, path: string, schemas: Schemas): ApiOperation {
   const { name, prefix = '', security, success = '200', parameters = [], error = ERROR_SCHEMA } = area;
   const isOpen = route.permission === 'open';
   const refusals = isOpen ? {} : area.refusals(route, path);
@@ -50,7 +50,7 @@ function operationOf(area: Area, route: Described, method: string, path: string,
   };
 }
 
-function queryParameters({ query }: Described): Parameter[] {
+function queryParameters({ query }: Described): ApiParameter[] {
   const { properties = {}, required = [] } = schemaOf(query) as {
     properties?: Record<string, JsonSchema>;
     required?: readonly string[];
@@ -63,7 +63,11 @@ function queryParameters({ query }: Described): Parameter[] {
   }));
 }
 
-function bodyOf({ needsBody }: Area, { body, bodySchema }: Described, schemas: Schemas): Operation['requestBody'] {
+function bodyOf(
+  { needsBody }: ApiArea,
+  { body, bodySchema }: Described,
+  schemas: Schemas,
+): ApiOperation['requestBody'] {
   if (bodySchema === undefined && body === Nothing) return undefined;
   const { required = [] } = schemaOf(body) as { required?: readonly string[] };
   return {
@@ -72,7 +76,7 @@ function bodyOf({ needsBody }: Area, { body, bodySchema }: Described, schemas: S
   };
 }
 
-function answered({ wrapped = (schema) => schema }: Area, answer: AnswerShape, schemas: Schemas): Answered {
+function answered({ wrapped = (schema) => schema }: ApiArea, answer: AnswerShape, schemas: Schemas): Answered {
   if (answer.kind === 'other') {
     return { description: answer.description, content: { [answer.type]: { schema: { type: 'string' } } } };
   }

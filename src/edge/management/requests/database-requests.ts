@@ -21,16 +21,16 @@ import {
 } from '../../../domain/control/index.js';
 import { PERIODS, type Period } from '../../../domain/statistics/index.js';
 import { PLATFORMS, type Platform, READ_REGIONS } from '../regions.js';
-import { AreIpv4Blocks, IsName } from './rules.js';
+import { AreIpv4Blocks, IsGivenName } from './rules.js';
 
 export class CreateDatabaseRequest {
   @IsOptional()
-  @IsName()
+  @IsGivenName()
   readonly database_name: string | undefined;
 
   /** Older clients, and some of today's, call `database_name` so. */
   @IsOptional()
-  @IsName()
+  @IsGivenName()
   readonly name: string | undefined;
 
   @IsOptional()
@@ -88,8 +88,8 @@ export class CreateDatabaseRequest {
   readonly partitions: number | undefined;
 }
 
-export class RenameRequest {
-  @IsName()
+export class RenameDatabaseRequest {
+  @IsGivenName()
   readonly name!: string;
 }
 
@@ -145,7 +145,7 @@ export class AllowedIpsRequest {
 }
 
 export class CreateBackupRequest {
-  @IsName()
+  @IsGivenName()
   readonly name!: string;
 }
 

@@ -1,13 +1,13 @@
 /** Bodies of the calls about teams and API keys. */
 import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import type { TeamRole } from '../../../domain/control/index.js';
-import { IsMailbox, IsName } from './rules.js';
+import { IsGivenName, IsMailbox } from './rules.js';
 
 /** What a member can be made; the owner is whoever made the team. */
 const GIVEN_ROLES = ['admin', 'dev', 'finance'] as const satisfies readonly TeamRole[];
 
 export class CreateTeamRequest {
-  @IsName()
+  @IsGivenName()
   readonly team_name!: string;
 
   @IsBoolean()
@@ -34,7 +34,7 @@ export class RemoveMemberRequest {
 }
 
 export class CreateApiKeyRequest {
-  @IsName()
+  @IsGivenName()
   readonly name!: string;
 
   /** Only this server knows it: the key may look, and changes nothing. */

@@ -1,14 +1,19 @@
 /** Rules for fields that class-validator has none for, each with what the OpenAPI document says of it. */
-import { isEmail, isIpv4Block, MAX_NAME_CHARACTERS } from '../../../domain/control/index.js';
+import { isEmail, isIpv4Block, MAX_GIVEN_NAME_CHARACTERS } from '../../../domain/control/index.js';
 import { describedRule } from '../../http/described-rule.js';
 
 /** A name that people choose: 1 to 64 characters, none of them a control character; no name is taken. */
-export function IsName(): PropertyDecorator {
-  return describedRule('isName', isName, `must be 1 to ${MAX_NAME_CHARACTERS} characters without control characters`, {
-    type: 'string',
-    minLength: 1,
-    maxLength: MAX_NAME_CHARACTERS,
-  });
+export function IsGivenName(): PropertyDecorator {
+  return describedRule(
+    'isName',
+    isName,
+    `must be 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters without control characters`,
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_GIVEN_NAME_CHARACTERS,
+    },
+  );
 }
 
 /** Without a colon: credentials are split at the first one. */
@@ -27,8 +32,8 @@ export function AreIpv4Blocks(): PropertyDecorator {
 }
 
 function isName(value: unknown): boolean {
-  if (typeof value !== 'string' || value === '' || value.length > 2 * MAX_NAME_CHARACTERS) return false;
-  return [...value].length <= MAX_NAME_CHARACTERS && !/\p{Cc}|\p{Cs}/u.test(value);
+  if (typeof value !== 'string' || value === '' || value.length > 2 * MAX_GIVEN_NAME_CHARACTERS) return false;
+  return [...value].length <= MAX_GIVEN_NAME_CHARACTERS && !/\p{Cc}|\p{Cs}/u.test(value);
 }
 
 function isMailbox(value: unknown): boolean {

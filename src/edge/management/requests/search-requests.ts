@@ -1,10 +1,10 @@
 /** Bodies of the calls about search indexes. */
 import { IsIn, IsString } from 'class-validator';
 import { SEARCH_REGIONS, SEARCH_TYPES, type SearchRegion, type SearchType } from '../../../domain/control/index.js';
-import { IsName } from './rules.js';
+import { IsGivenName } from './rules.js';
 
 export class CreateSearchIndexRequest {
-  @IsName()
+  @IsGivenName()
   readonly name!: string;
 
   @IsIn(SEARCH_REGIONS)

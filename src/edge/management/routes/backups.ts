@@ -3,8 +3,8 @@
 import type { Backup } from '../../../domain/control/index.js';
 import { type BackupId, type DatabaseId, describeError } from '../../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
-import { listOf, OK, OK_ANSWER } from '../../http/answer-shape.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
 import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
@@ -41,7 +41,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
       const about = { action: 'createBackup', entity: database.name, secondary: name } as const;
       await call.change(command, 'OneBackup', about);
       backups.start(database.id, backup);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -62,7 +62,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
       const about = { action: 'deleteBackup', entity: database.name, secondary: backup.name } as const;
       await call.change(command, 'OneBackup', about);
       await removed(call, backup);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -81,7 +81,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
       const about = { action: 'restoreBackup', entity: database.name, secondary: backup.name } as const;
       await call.change(command, 'OneDatabase', about);
       await backups.restore(database.id, backup.manifests);
-      return OK;
+      return OK_TEXT;
     },
   }),
 ];
@@ -89,7 +89,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
 /** @throws Refused 503 */
 function backupsPort({ face }: ManagementCall) {
   const { backups } = face.parts;
-  if (backups === undefined) throw new Refused(MANAGEMENT_REFUSALS.noBackups);
+  if (backups === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noBackups);
   return backups;
 }
 

@@ -6,7 +6,7 @@ import {
   type DatabaseSettings,
   databasePlanNamed,
 } from '../../../domain/control/index.js';
-import { OK, OK_ANSWER, one } from '../../http/answer-shape.js';
+import { OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import type { Method } from '../../http/route.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
@@ -57,7 +57,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
         return { settings: { plan, isAutoUpgrading: auto_upgrade, hasProdPack: prod_pack_enabled } };
       };
       await changedDatabase(call, path.id, 'changePlan', changeOf, plan);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -74,7 +74,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
         () => ({ settings: { budgetDollars: budget } }),
         String(budget),
       );
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -95,7 +95,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
         },
         readRegions.join(' '),
       );
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -115,7 +115,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
         },
         `${allowedIps.length} addresses`,
       );
-      return OK;
+      return OK_TEXT;
     },
   }),
 ];
@@ -135,7 +135,7 @@ function switchRoutes(
       answer: OK_ANSWER,
       async handle(call, { path }) {
         await changedDatabase(call, path.id, action, () => ({ settings: settingsOf(isOn) }));
-        return OK;
+        return OK_TEXT;
       },
     });
   return [switchRoute('enable', true, onAction), switchRoute('disable', false, offAction)];

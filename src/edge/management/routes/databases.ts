@@ -1,6 +1,6 @@
 /** Databases: made, looked at, renamed, moved, deleted. */
 
-import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
+import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
@@ -14,7 +14,7 @@ import {
   CredentialsQuery,
   MoveDatabaseRequest,
   PeriodQuery,
-  RenameRequest,
+  RenameDatabaseRequest,
 } from '../requests/database-requests.js';
 
 export const DATABASE_ROUTES: readonly ManagementRoute[] = [
@@ -61,14 +61,14 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
       await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
       // Now that no token opens it any more: what is written later would stay.
       call.face.parts.removal?.remove(id, partitions);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
   managementRoute('POST /v2/kv/rename/:id', {
     summary: 'Gives a database another name.',
     permission: 'databases',
-    body: RenameRequest,
+    body: RenameDatabaseRequest,
     answer: one(DatabaseAnswer),
     async handle(call, { path, body: { name } }) {
       return databaseAnswer(call, await changedDatabase(call, path.id, 'renameDatabase', () => ({ name }), name));
@@ -99,7 +99,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
       const command = { type: 'MoveDatabase', account: call.account, database: id, to: team.id } as const;
       const about = { action: 'moveDatabase', entity: name, secondary: team.name } as const;
       await call.change(command, 'OneDatabase', about);
-      return OK;
+      return OK_TEXT;
     },
   }),
 

@@ -4,17 +4,17 @@ import { BACKUP_ROUTES } from './backups.js';
 import { DATABASE_SETTING_ROUTES } from './database-settings.js';
 import { DATABASE_ROUTES } from './databases.js';
 import { KEY_AND_AUDIT_ROUTES } from './keys-and-audit.js';
-import { MONITORING_ROUTES } from './monitoring.js';
+import { MONITORING_SWITCH_ROUTES } from './monitoring.js';
 import { QUEUE_ACCOUNT_ROUTES } from './queue-accounts.js';
-import { SEARCH_ROUTES } from './search-indexes.js';
+import { SEARCH_INDEX_ROUTES } from './search-indexes.js';
 import { TEAM_ROUTES } from './teams.js';
 
 export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...DATABASE_ROUTES,
   ...DATABASE_SETTING_ROUTES,
   ...BACKUP_ROUTES,
-  ...MONITORING_ROUTES,
-  ...SEARCH_ROUTES,
+  ...MONITORING_SWITCH_ROUTES,
+  ...SEARCH_INDEX_ROUTES,
   ...QUEUE_ACCOUNT_ROUTES,
   ...TEAM_ROUTES,
   ...KEY_AND_AUDIT_ROUTES,

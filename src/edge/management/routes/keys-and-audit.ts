@@ -2,8 +2,8 @@
 
 import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
 import { notFound } from '../../error-map.js';
-import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
-import { Refused } from '../../http/refused.js';
+import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
+import { RefusedRequest } from '../../http/refused.js';
 import {
   ApiKeyAnswer,
   AuditLogAnswer,
@@ -61,11 +61,11 @@ export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { path: { name } }) {
       const { email } = call.grant;
       const key = (await keysOf(call)).find((each) => each.name === name);
-      if (key === undefined) throw new Refused(notFound('API key'));
+      if (key === undefined) throw new RefusedRequest(notFound('API key'));
       const { id, account } = key;
       const about = { action: 'deleteApiKey', entity: key.name, account } as const;
       await call.change({ type: 'DeleteApiKey', email, id }, 'ApiKeys', about);
-      return OK;
+      return OK_TEXT;
     },
   }),
 ];

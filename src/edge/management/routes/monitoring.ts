@@ -21,7 +21,7 @@ export class MonitoredQueueAnswer extends QueueAccountAnswer {
 
 const TOKEN_PREFIX = 'mrm_';
 
-export const MONITORING_ROUTES: readonly ManagementRoute[] = [
+export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/kv/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a database, and shows its token this once; one that is open keeps its token.',

@@ -3,8 +3,8 @@
 import { ACCOUNT_PLAN_TERMS, type AuditAction } from '../../../domain/control/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { notFound } from '../../error-map.js';
-import { listOf, OK, OK_ANSWER, one, TEXTS } from '../../http/answer-shape.js';
-import { Refused } from '../../http/refused.js';
+import { listOf, OK_ANSWER, OK_TEXT, one, TEXTS } from '../../http/answer-shape.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
@@ -36,7 +36,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     answer: one(QueueAccountAnswer),
     async handle(call) {
       const [queue] = await queuesOf(call);
-      if (queue === undefined) throw new Refused(notFound('message queue account'));
+      if (queue === undefined) throw new RefusedRequest(notFound('message queue account'));
       return queueAccountAnswer(call, queue);
     },
   }),
@@ -88,7 +88,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { path, body: { plan_name } }) {
       const { type, reserved } = ACCOUNT_PLAN_TERMS[plan_name];
       await changedQueue(call, path.id, 'setQueuePlan', planChange({ type, reserved }), plan_name);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -101,7 +101,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
       const budgetDollars = queueBudgetOf(body);
       const said = String(budgetDollars);
       await changedQueue(call, path.id, 'updateQueueBudget', planChange({ budgetDollars }), said);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -123,7 +123,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
       const replacement = { id, name: `queue ${id}`, email: '', ...secrets.ofAccount() };
       const command = { type: 'MoveQueue', account: call.account, queue: queue.id, to: team.id, replacement } as const;
       await call.change(command, 'OneAccount', { action: 'moveQueue', entity: queue.name, secondary: team.name });
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -142,7 +142,7 @@ function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action:
     answer: OK_ANSWER,
     async handle(call, { path }) {
       await changedQueue(call, path.id, action, planChange({ hasProdPack }));
-      return OK;
+      return OK_TEXT;
     },
   });
 }

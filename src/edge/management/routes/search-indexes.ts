@@ -4,7 +4,7 @@ import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control
 import { describeError } from '../../../kernel/index.js';
 import { newDatabaseId } from '../../../messages/index.js';
 import type { Timers } from '../../../ports/index.js';
-import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
+import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import type { Point } from '../../http/shapes.js';
 import { mustBeAllowed } from '../../team-permissions.js';
@@ -21,7 +21,7 @@ import { teamOfCaller } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
 import { changeIndex, indexesOf, indexIn } from '../owned.js';
-import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
+import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
 import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
 
 /** Each search index lies in so many partitions; its documents are keys there. */
@@ -29,7 +29,7 @@ const PARTITIONS = 1;
 /** Questions to the statistics: a list must not fill their queue for others. */
 const ASKED_AT_ONCE = 8;
 
-export const SEARCH_ROUTES: readonly ManagementRoute[] = [
+export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/search', {
     summary: 'Makes a search index.',
     permission: 'databases',
@@ -99,18 +99,18 @@ export const SEARCH_ROUTES: readonly ManagementRoute[] = [
       await call.change(command, 'OneSearchIndex', { action: 'deleteSearchIndex', entity: name });
       // Now that no token opens it any more: what is written later would stay.
       call.face.parts.removal?.remove(id, PARTITIONS);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
   managementRoute('POST /v2/search/:id/rename', {
     summary: 'Gives a search index another name.',
     permission: 'databases',
-    body: RenameRequest,
+    body: RenameDatabaseRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
       await changeIndex(call, await indexIn(call, path.id), 'renameSearchIndex', { name }, name);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -121,7 +121,7 @@ export const SEARCH_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { path }) {
       const index = await indexIn(call, path.id);
       await changeIndex(call, index, 'resetSearchPassword', { tokens: call.face.secrets.ofSearchIndex() });
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -136,7 +136,7 @@ export const SEARCH_ROUTES: readonly ManagementRoute[] = [
       const { team, role } = await teamOfCaller(call, target);
       mustBeAllowed(role, 'databases');
       await changeIndex(call, index, 'transferSearchIndex', { to: team.id }, team.name);
-      return OK;
+      return OK_TEXT;
     },
   }),
 

@@ -4,8 +4,8 @@ import { DEFAULT_KEY_NAME } from '../../../domain/control/index.js';
 import type { AccountId } from '../../../kernel/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { forbidden } from '../../error-map.js';
-import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { TeamAnswer, TeamMemberAnswer, teamAnswer, teamMemberAnswer } from '../answers/people-answers.js';
 import { teamInScope } from '../ids.js';
@@ -31,7 +31,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
     answer: one(TeamAnswer),
     async handle(call, { body: { team_name: name, copy_cc: copiesCard } }) {
       const { email, isTeam } = call.grant;
-      if (isTeam) throw new Refused(forbidden('the key of a team acts for that team alone'));
+      if (isTeam) throw new RefusedRequest(forbidden('the key of a team acts for that team alone'));
       const { parts, secrets } = call.face;
       const account = { id: newAccountId(parts.random), name, email, ...secrets.ofAccount() };
       const about = { action: 'createTeam', entity: name } as const;
@@ -49,7 +49,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
       // The log of the team goes with it.
       const about = { action: 'deleteTeam', entity: team.name, account: await ownAccountOf(call) } as const;
       await call.change({ type: 'DeleteTeam', team: team.id }, 'TeamIsGone', about);
-      return OK;
+      return OK_TEXT;
     },
   }),
 
@@ -92,7 +92,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
       const { id: account, name } = found.team;
       const about = { action: 'removeTeamMember', entity: name, secondary: email, account } as const;
       await call.change({ type: 'RemoveMember', team: account, email }, 'OneTeam', about);
-      return OK;
+      return OK_TEXT;
     },
   }),
 ];

@@ -2,11 +2,11 @@
 import { MAX_DLQ_COUNT } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { countOf, cursorOf, orderOf, type Parameters, valuesOf } from '../call-filters.js';
-import { MAX_IDS } from '../queue-limits.js';
+import { MAX_CALL_IDS } from '../queue-limits.js';
 
 /** @param usual entries of a page, where the call does not say. @throws Refused 400 */
 export function dlqPage<Filter>(parameters: Parameters, usual: number, filterOf: (parameters: Parameters) => Filter) {
-  const dlqIds = valuesOf(parameters, 'dlqIds', MAX_IDS) as DlqId[];
+  const dlqIds = valuesOf(parameters, 'dlqIds', MAX_CALL_IDS) as DlqId[];
   if (dlqIds.length > 0) return { kind: 'ids', dlqIds: [...new Set(dlqIds)] } as const;
   return {
     kind: 'filter',

@@ -1,6 +1,6 @@
 /** `POST` and `DELETE /v2/topics/<name>/endpoints`: endpoints to be added to a group or taken out of it. */
 import { ArrayNotEmpty, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
-import { MAX_NAME_CHARACTERS, MAX_URL_BYTES } from '../../../domain/queue/index.js';
+import { MAX_QUEUE_NAME_CHARACTERS, MAX_URL_BYTES } from '../../../domain/queue/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
 
@@ -11,7 +11,7 @@ class EndpointRequest {
   readonly url: string | undefined;
 
   @IsOptional()
-  @MaxLength(MAX_NAME_CHARACTERS)
+  @MaxLength(MAX_QUEUE_NAME_CHARACTERS)
   @IsString()
   readonly name: string | undefined;
 

@@ -6,7 +6,7 @@ import { json } from '../../http/answer-shape.js';
 import { membersOf } from '../../http/checked.js';
 import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
 import { type Item, itemsOf } from '../../http/json-items.js';
-import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../../http/refused.js';
+import { type HeaderWords, invalid, inWordsOf, RefusedRequest, worded } from '../../http/refused.js';
 import { destinationOf } from '../destination.js';
 import { publishedJson, warningHeaders } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
@@ -57,10 +57,10 @@ export interface ItemKind {
 
 /** @throws Refused 400, naming the message by its place; nothing has been published then */
 export async function batchItems(call: QueueCall, kind: ItemKind): Promise<PublishItem[]> {
-  const { maxMessageBytes } = call.grant.facts.limits;
+  const { maxMessageBytes } = call.grant.terms.limits;
   const items: PublishItem[] = [];
   const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES;
-  const tooLong = () => new Refused(queueBodyTooLarge(maxBytes));
+  const tooLong = () => new RefusedRequest(queueBodyTooLarge(maxBytes));
   for (const step of itemsOf(call.body, { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
     if (step === undefined) continue;
@@ -84,8 +84,8 @@ function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): 
   if (kind.isSentByRun(headers)) call.isOfRun = true;
   const { destination, body: text, queue, callback } = BatchItemRequest.from(item);
   const body = large ?? Buffer.from(text ?? '', 'utf8');
-  const { maxMessageBytes } = call.grant.facts.limits;
-  if (body.length > maxMessageBytes) throw new Refused(queueBodyTooLarge(maxMessageBytes));
+  const { maxMessageBytes } = call.grant.terms.limits;
+  if (body.length > maxMessageBytes) throw new RefusedRequest(queueBodyTooLarge(maxMessageBytes));
   const query = callback === undefined ? [] : [['svc-callback', callback] as const];
   return {
     destination: destinationOf(destination),
@@ -99,7 +99,7 @@ function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): 
 }
 
 function inMessage(index: number, problem: unknown): unknown {
-  if (!(problem instanceof Refused)) return problem;
+  if (!(problem instanceof RefusedRequest)) return problem;
   const { refusal, headers, words } = problem;
-  return new Refused({ ...refusal, text: `message ${index}: ${refusal.text}` }, headers, words);
+  return new RefusedRequest({ ...refusal, text: `message ${index}: ${refusal.text}` }, headers, words);
 }

@@ -6,7 +6,7 @@ import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
-import { Refused } from '../../http/refused.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { dlqRecord } from '../../records/message-record.js';
 import {
   bulkParameters,
@@ -81,7 +81,7 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
     async handle(call, { path: { id } }) {
       const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
       const { count } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
-      if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
+      if (count === 0) throw new RefusedRequest(notFound(`dlq message ${id}`));
       call.done();
     },
   }),
@@ -105,7 +105,7 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
     async handle(call, { path: { id } }) {
       const { results } = await retry(call, () => ({ kind: 'ids', dlqIds: [id as DlqId] }));
       const [published] = results;
-      if (published === undefined) throw new Refused(notFound(`dlq message ${id}`));
+      if (published === undefined) throw new RefusedRequest(notFound(`dlq message ${id}`));
       call.json(201, publishedJson(published));
     },
   }),

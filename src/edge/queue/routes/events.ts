@@ -24,7 +24,7 @@ import {
   wordsForStates,
 } from '../call-filters.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute, texts } from '../queue-call.js';
-import { DEFAULT_EVENT_COUNT, DEFAULT_GROUP_COUNT, MAX_EVENT_COUNT, MAX_IDS } from '../queue-limits.js';
+import { DEFAULT_EVENT_COUNT, DEFAULT_GROUP_COUNT, MAX_CALL_IDS, MAX_EVENT_COUNT } from '../queue-limits.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
@@ -117,7 +117,7 @@ function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
 }
 
 function queryOf(parameters: Parameters): LogQuery {
-  const messageId = valuesOf(parameters, 'messageIds', MAX_IDS);
+  const messageId = valuesOf(parameters, 'messageIds', MAX_CALL_IDS);
   const isByIds = messageId.length > 0;
   const filter: MessageFilter = isByIds ? { messageId } : filterOf(parameters);
   const isByMessage = isGrouped(parameters, 'messageId');

@@ -7,7 +7,7 @@ import {
   parseWholeNumber,
 } from '../../../domain/queue/index.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, OBJECTS, textParameters } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, OBJECT_LIST, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { flagOf, queryParameters, single } from '../call-filters.js';
 import { decoded } from '../destination.js';
@@ -34,7 +34,7 @@ export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
     summary: 'Lists flow control keys.',
     permission: 'read',
     parameters: textParameters(OF_LIST),
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     async handle(call) {
       const search = single(queryParameters(call.words.rest, OF_LIST), 'search');
       const { flows } = await call.ask({ type: 'ListFlows', search }, 'Flows');

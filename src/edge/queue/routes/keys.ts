@@ -3,7 +3,7 @@
 import { QUEUE_REFUSALS } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { schemaNamed } from '../../http/openapi/parts.js';
-import { Refused } from '../../http/refused.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { type QueueRoute, queueRoute } from '../queue-call.js';
 
 export const KEY_ROUTES: readonly QueueRoute[] = [
@@ -14,7 +14,7 @@ export const KEY_ROUTES: readonly QueueRoute[] = [
     handle: (call) => {
       // Whoever has a key can sign: that is more than looking.
       const keys = call.face.parts.admin.signingKeysOf(call.grant.account);
-      if (keys === undefined) throw new Refused(QUEUE_REFUSALS.noSigningKeys);
+      if (keys === undefined) throw new RefusedRequest(QUEUE_REFUSALS.noSigningKeys);
       call.value(200, { current: keys.current, next: keys.next });
     },
   }),

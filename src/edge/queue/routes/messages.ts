@@ -5,11 +5,11 @@ import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
-import { Refused } from '../../http/refused.js';
+import { RefusedRequest } from '../../http/refused.js';
 import { messageRecord } from '../../records/message-record.js';
 import { bulkParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
 import { type QueueRoute, queueRoute } from '../queue-call.js';
-import { MAX_IDS } from '../queue-limits.js';
+import { MAX_CALL_IDS } from '../queue-limits.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'messageIds',
@@ -47,7 +47,7 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
     answer: json(ANYTHING),
     async handle(call, { path: { id } }) {
       const { count } = await call.ask({ type: 'CancelMessage', id: id as MessageId }, 'Cancelled');
-      if (count === 0) throw new Refused(notFound(`message ${id}`));
+      if (count === 0) throw new RefusedRequest(notFound(`message ${id}`));
       call.value(200, { cancelled: count });
     },
   }),
@@ -66,7 +66,7 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
 ];
 
 function selectorOf(parameters: Parameters): MessageSelector {
-  const messageIds = valuesOf(parameters, 'messageIds', MAX_IDS) as MessageId[];
+  const messageIds = valuesOf(parameters, 'messageIds', MAX_CALL_IDS) as MessageId[];
   if (messageIds.length > 0) return { kind: 'ids', messageIds: [...new Set(messageIds)] };
   return { kind: 'filter', filter: filterOf(parameters), count: countOf(parameters, MAX_CANCEL_COUNT) };
 }

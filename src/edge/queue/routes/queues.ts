@@ -2,7 +2,7 @@
 
 import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
-import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
 import type { PathParts } from '../../http/route.js';
 import { checkedName } from '../call-filters.js';
 import { only, type QueueRoute, queueRoute } from '../queue-call.js';
@@ -24,7 +24,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/queues', {
     summary: 'Lists queues.',
     permission: 'read',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     async handle(call) {
       const { queues } = await call.ask({ type: 'ListQueues' }, 'Queues');
       await call.list(['[', ']'], queues, queueRecord);

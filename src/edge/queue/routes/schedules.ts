@@ -3,7 +3,7 @@
 import { newScheduleId, parseCron } from '../../../domain/queue/index.js';
 import type { ScheduleId } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, headerParameter, OBJECT, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, headerParameter, OBJECT, OBJECT_LIST, schemaNamed } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
 import { checkedName } from '../call-filters.js';
@@ -20,7 +20,7 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/schedules', {
     summary: 'Lists schedules.',
     permission: 'read',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     async handle(call) {
       const { schedules } = await call.ask({ type: 'ListSchedules' }, 'Schedules');
       await call.list(['[', ']'], schedules, ({ schedule, content }) =>

@@ -3,7 +3,7 @@
 import { json } from '../../http/answer-shape.js';
 import { membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
-import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
 import { checkedName } from '../call-filters.js';
@@ -18,7 +18,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/topics', {
     summary: 'Lists URL groups.',
     permission: 'read',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     async handle(call) {
       const { groups } = await call.ask({ type: 'ListGroups' }, 'Groups');
       await call.list(['[', ']'], groups, groupRecord);

@@ -2,7 +2,7 @@
 
 import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
 import { inWordsOf } from '../../http/refused.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
@@ -40,7 +40,7 @@ export const TRIGGER_ROUTES: readonly QueueRoute[] = [
     permission: 'publish',
     bodyBound: 'batch',
     boundBy: 'day',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     async handle(call) {
       const items = await batchItems(call, { make: triggerItem, isSentByRun: () => false });
       const { results, daily } = await start(call, items);

@@ -21,7 +21,7 @@ import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
 import { settingsOf } from '../publish-items.js';
 import { endOfPage, only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
@@ -79,7 +79,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
     async handle(call, { path: { id } }) {
       const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
       const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
-      if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
+      if (count === 0) throw new RefusedRequest(notFound(`dlq message ${id}`));
       call.done();
     },
   }),
@@ -132,7 +132,7 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
       async handle(call, { path: { id = '' } }) {
         const { runs } = await takeUp(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
         const [run] = runs;
-        if (run === undefined) throw new Refused(notFound(`dlq message ${id}`));
+        if (run === undefined) throw new RefusedRequest(notFound(`dlq message ${id}`));
         call.value(200, nameRecord(run));
       },
     }),
@@ -188,7 +188,7 @@ async function takeUp(call: QueueCall, how: 'resume' | 'restart', selector: Fail
 
 /** A message that is in the DLQ and no run's is another mistake than an id that names nothing. */
 async function refusePlain(call: QueueCall, id: string, failure: unknown): Promise<never> {
-  if (!(failure instanceof Refused) || failure.refusal.status !== 404) throw failure;
+  if (!(failure instanceof RefusedRequest) || failure.refusal.status !== 404) throw failure;
   await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
   throw invalid(`dlq message ${id} is not of a workflow`);
 }

@@ -3,7 +3,7 @@
 import { type HeaderList, newMessageId } from '../../../domain/queue/index.js';
 import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
-import { OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
 import { inWordsOf } from '../../http/refused.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
@@ -33,14 +33,14 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
     permission: 'publish',
     bodyBound: 'message',
     boundBy: 'run',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     handle: notify,
   }),
 
   queueRoute('GET /v2/waiters/*event', {
     summary: 'Lists the runs that wait for an event.',
     permission: 'read',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     async handle(call) {
       const eventId = eventIdInPath(call.path.slice(WAITERS.length));
       const { waiters } = await call.ask({ type: 'ListWaiters', eventId }, 'Waiters');

@@ -29,7 +29,7 @@ import {
   wordsForStates,
 } from '../call-filters.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
-import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
+import { MAX_CALL_FILTER_VALUES, MAX_CALL_IDS, MAX_EVENT_COUNT } from '../queue-limits.js';
 import { runEventRecord, runRecord } from '../records/workflow-run-record.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
@@ -117,14 +117,15 @@ function parametersOf(call: QueueCall): Parameters {
 
 /** @returns `others`: what else is to be looked at. With runs that are named in full that is nothing. */
 function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; readonly others: Parameters } {
-  const named = valuesOf(parameters, 'workflowRuns', MAX_IDS);
+  const named = valuesOf(parameters, 'workflowRuns', MAX_CALL_IDS);
   if (named.length > 0) return { filter: { runs: named.map(runNamed) }, others: new Map() };
   const { host, path, label, flowControlKey, callerIp, messageId, fromMs, toMs } = filterOf(parameters);
   const url = (parameters.get('workflowUrl') ?? []).flatMap((text) => text.split(URL_SEPARATOR));
-  if (url.length > MAX_FILTER_VALUES) throw invalid(`workflowUrl has more than ${MAX_FILTER_VALUES} values`);
+  if (url.length > MAX_CALL_FILTER_VALUES) throw invalid(`workflowUrl has more than ${MAX_CALL_FILTER_VALUES} values`);
   // Not split: clients choose ids, and may put commas into them.
   const runIds = (parameters.get('workflowRunId') ?? []) as readonly RunId[];
-  if (runIds.length > MAX_FILTER_VALUES) throw invalid(`workflowRunId has more than ${MAX_FILTER_VALUES} values`);
+  if (runIds.length > MAX_CALL_FILTER_VALUES)
+    throw invalid(`workflowRunId has more than ${MAX_CALL_FILTER_VALUES} values`);
   const created = single(parameters, 'workflowCreatedAt');
   const createdAtMs = created === undefined ? undefined : wholeNumber('workflowCreatedAt', created);
   const filter = given<RunLogFilter>({
@@ -144,7 +145,7 @@ function runNamed(text: string) {
 }
 
 function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: StepState[] } {
-  const words = new Set(valuesOf(parameters, 'state', MAX_FILTER_VALUES).map((word) => word.toUpperCase()));
+  const words = new Set(valuesOf(parameters, 'state', MAX_CALL_FILTER_VALUES).map((word) => word.toUpperCase()));
   const states = RUN_STATES.filter((state) => words.delete(state));
   const stepStates = STEP_STATES.filter((state) => words.delete(state));
   for (const word of words) throw invalid(`unknown state ${word}`);

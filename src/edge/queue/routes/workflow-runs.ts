@@ -10,8 +10,8 @@ import {
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECTS, schemaNamed, textParameters } from '../../http/openapi/parts.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { ANYTHING, OBJECT_LIST, schemaNamed, textParameters } from '../../http/openapi/parts.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
 import { base64 } from '../../records/shown.js';
 import {
   bulkParameters,
@@ -27,7 +27,7 @@ import {
   valuesOf,
 } from '../call-filters.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
-import { BASE64_SLICE_BYTES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
+import { BASE64_SLICE_BYTES, MAX_CALL_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
 import { runIdInPath } from '../run-names.js';
 
 const RUNS = '/v2/workflows/runs';
@@ -52,7 +52,7 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
     summary: 'Shows the steps of a run.',
     permission: 'read',
     boundBy: 'run',
-    answer: json(OBJECTS),
+    answer: json(OBJECT_LIST),
     handle: (call) => call.pieces(entriesOf(call, runIdIn(call))),
   }),
 
@@ -96,7 +96,7 @@ async function* entriesOf(call: QueueCall, runId: RunId): AsyncGenerator<string>
     const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(call, runId, from);
     // It has ended meanwhile, and another one has its id.
     if (createdAtMs !== undefined && page.run.createdAtMs !== createdAtMs) {
-      throw new Refused(notFound(`workflowRun ${runId}`));
+      throw new RefusedRequest(notFound(`workflowRun ${runId}`));
     }
     createdAtMs = page.run.createdAtMs;
     for (const entry of page.entries) {
@@ -134,7 +134,7 @@ function runIdIn({ path }: QueueCall): RunId {
 }
 
 function selectorOf(parameters: Parameters): RunSelector {
-  const runIds = valuesOf(parameters, 'workflowRunIds', MAX_IDS) as RunId[];
+  const runIds = valuesOf(parameters, 'workflowRunIds', MAX_CALL_IDS) as RunId[];
   if (runIds.length > 0) return { kind: 'ids', runIds: [...new Set(runIds)] };
   const count = countOf(parameters, MAX_CANCEL_RUNS) ?? DEFAULT_CANCEL_COUNT;
   return { kind: 'filter', filter: filterOf(parameters), count };

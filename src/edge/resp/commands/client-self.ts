@@ -1,35 +1,35 @@
 /** CLIENT about the connection itself: its number, name, library, and how it is answered. */
 import { ERRORS, ErrorReply, OK, SimpleString, VerbatimReply } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
-import { NO_ROOM } from '../no-room.js';
+import { NO_MEMORY } from '../memory-refusals.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
-import type { Answer, ConnectionCommand } from './connection-command.js';
+import type { CommandAnswer, ConnectionCommand } from './connection-command.js';
 import { isPlainName, NAME_PROBLEM, plainNameProblem } from './words.js';
 
-function setName(client: RespClient, name: ByteString): Answer {
+function setName(client: RespClient, name: ByteString): CommandAnswer {
   if (!isPlainName(name)) return NAME_PROBLEM;
-  if (!client.link.mayHold(name.length)) return NO_ROOM;
+  if (!client.link.mayHold(name.length)) return NO_MEMORY;
   client.name = name;
   return OK;
 }
 
 /** CLIENT SETINFO LIB-NAME name | LIB-VER version → OK. */
-function setInfo(client: RespClient, words: readonly ByteString[]): Answer {
+function setInfo(client: RespClient, words: readonly ByteString[]): CommandAnswer {
   const attribute = (words[2] as ByteString).toLowerCase();
   const value = words[3] as ByteString;
   if (attribute !== 'lib-name' && attribute !== 'lib-ver') {
     return new ErrorReply(`ERR Unrecognized option '${words[2]}'`);
   }
   if (!isPlainName(value)) return plainNameProblem(attribute);
-  if (!client.link.mayHold(value.length)) return NO_ROOM;
+  if (!client.link.mayHold(value.length)) return NO_MEMORY;
   if (attribute === 'lib-name') client.libraryName = value;
   else client.libraryVersion = value;
   return OK;
 }
 
 /** CLIENT REPLY ON → OK; OFF and SKIP say nothing. */
-function reply(client: RespClient, how: string): Answer {
+function reply(client: RespClient, how: string): CommandAnswer {
   switch (how) {
     case 'ON':
       client.replies = 'on';
@@ -45,7 +45,7 @@ function reply(client: RespClient, how: string): Answer {
   }
 }
 
-function onOrOff(word: ByteString, note: (isOn: boolean) => void): Answer {
+function onOrOff(word: ByteString, note: (isOn: boolean) => void): CommandAnswer {
   const how = word.toUpperCase();
   if (how !== 'ON' && how !== 'OFF') return ERRORS.syntax;
   note(how === 'ON');

@@ -14,11 +14,11 @@ export class InPieces {
 }
 
 /** Undefined: nothing is said. */
-export type Answer = Reply | Several | InPieces | undefined;
+export type CommandAnswer = Reply | Several | InPieces | undefined;
 
 export interface ConnectionCommand {
   /** Admitted words: of right arity, permitted. Refusals are replies. */
-  readonly run: (client: RespClient, words: readonly ByteString[]) => Answer | Promise<Answer>;
+  readonly run: (client: RespClient, words: readonly ByteString[]) => CommandAnswer | Promise<CommandAnswer>;
   /** Neither looks at nor changes what answers in front of it depend on: it need not wait for them. */
   readonly isIndependent?: boolean;
   /** Inside MULTI too it is done at once. */

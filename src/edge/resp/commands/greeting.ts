@@ -4,10 +4,10 @@ import { ERRORS, ErrorReply, MapReply, OK, type Reply, SimpleString, wrongArity 
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { closureOf } from '../../kv/admission.js';
-import { NO_ROOM } from '../no-room.js';
+import { NO_MEMORY } from '../memory-refusals.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
-import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
+import { type CommandAnswer, type ConnectionCommand, Several } from './connection-command.js';
 import { INTEGER, isPlainName, NAME_PROBLEM } from './words.js';
 
 /** `<database-id>/<user>`. */
@@ -104,7 +104,7 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
   if (refusal !== undefined) return refusal;
   if (client.grant === undefined) return NOT_SIGNED_IN;
   if (name !== undefined) {
-    if (!client.link.mayHold(name.length)) return NO_ROOM;
+    if (!client.link.mayHold(name.length)) return NO_MEMORY;
     client.name = name;
   }
   client.protocol = version;
@@ -127,7 +127,7 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
 }
 
 /** PING [message] → PONG, or the message. */
-function ping(client: RespClient, words: readonly ByteString[]): Answer {
+function ping(client: RespClient, words: readonly ByteString[]): CommandAnswer {
   if (words.length > 2) return wrongArity('ping');
   if (client.protocol === 2 && client.isSubscriber) return new Several(encodePush(['pong', words[1] ?? ''], 2));
   return words[1] ?? PONG;

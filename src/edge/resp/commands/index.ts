@@ -7,7 +7,7 @@ import { SUBSCRIPTIONS } from './subscriptions.js';
 import { TRACKING } from './tracking.js';
 import { transactionCommands } from './transactions.js';
 
-export { type Answer, InPieces, Several } from './connection-command.js';
+export { type CommandAnswer, InPieces, Several } from './connection-command.js';
 
 export const CONNECTION_COMMANDS: ReadonlyMap<string, ConnectionCommand> = new Map(
   Object.entries({

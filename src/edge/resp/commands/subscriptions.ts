@@ -5,9 +5,9 @@ import type { ByteString } from '../../../kernel/index.js';
 import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
 import { endUnlessAllowed } from '../listening-rights.js';
-import { NO_ROOM } from '../no-room.js';
+import { NO_MEMORY } from '../memory-refusals.js';
 import { namesBytes, type RespClient, type SubscriptionKind } from '../resp-client.js';
-import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
+import { type CommandAnswer, type ConnectionCommand, Several } from './connection-command.js';
 
 interface Verb {
   readonly kind: SubscriptionKind;
@@ -29,13 +29,13 @@ const SHARD_CHANNELS: Verb = {
 };
 
 /** A confirmation for each name, once the owner knows; for one that it cannot be told of, an error. */
-async function subscribe(client: RespClient, verb: Verb, names: readonly ByteString[]): Promise<Answer> {
+async function subscribe(client: RespClient, verb: Verb, names: readonly ByteString[]): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
   const { maxSubscriptions } = client.face.parts.limits;
   if (client.subscriptionCount('channel', 'pattern', 'shard-channel') + names.length > maxSubscriptions) {
     return new ErrorReply(`ERR too many subscriptions. Limit: ${maxSubscriptions}`);
   }
-  if (!client.link.mayHold(namesBytes(names))) return NO_ROOM;
+  if (!client.link.mayHold(namesBytes(names))) return NO_MEMORY;
   if (verb === PATTERNS && names.some(isGlobTooLong)) return globTooLong;
   // The owner hears once of a name that is there twice.
   const asked = [...new Set(names)].map(async (name) => [name, await listen(client, grant, verb.kind, name)] as const);
@@ -77,7 +77,7 @@ function keep(client: RespClient, kind: SubscriptionKind, name: ByteString, subs
   else client.subscribed(kind, name, subscription);
 }
 
-function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[]): Answer {
+function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[]): CommandAnswer {
   const known = client.subscriptions?.[verb.kind];
   const names: readonly (ByteString | null)[] = given.length > 0 ? given : [...(known?.keys() ?? [])];
   let bytes = '';
@@ -115,7 +115,7 @@ function encodeMessage(event: KvEvent, version: RespVersion): ByteString {
   }
 }
 
-async function monitor(client: RespClient): Promise<Answer> {
+async function monitor(client: RespClient): Promise<CommandAnswer> {
   if (client.monitoring !== undefined) return OK;
   const grant = client.grant as KvGrant;
   const subscription = await client.face.parts.events.subscribe(grant, 'monitor', '', (event) => tell(client, event));

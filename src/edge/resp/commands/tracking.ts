@@ -3,7 +3,7 @@ import { ERRORS, ErrorReply, MapReply, OK, type Reply, SetReply } from '../../..
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { endUnlessAllowed } from '../listening-rights.js';
-import { NO_ROOM } from '../no-room.js';
+import { NO_MEMORY } from '../memory-refusals.js';
 import { namesBytes, type RespClient, type Tracking } from '../resp-client.js';
 import type { ConnectionCommand } from './connection-command.js';
 import { clientId } from './words.js';
@@ -32,7 +32,7 @@ function track(client: RespClient, words: readonly ByteString[]): Reply | Promis
   if (how !== 'ON') return ERRORS.syntax;
   const problem = problemOf(options, client.tracking);
   if (problem !== undefined) return problem;
-  return client.link.mayHold(namesBytes(options.prefixes)) ? startTracking(client, options) : NO_ROOM;
+  return client.link.mayHold(namesBytes(options.prefixes)) ? startTracking(client, options) : NO_MEMORY;
 }
 
 function readOptions(client: RespClient, words: readonly ByteString[]): Options | ErrorReply {

@@ -2,9 +2,9 @@
  * MULTI, EXEC, DISCARD, WATCH and UNWATCH.
  *
  * Invariants
- *  X1 what is queued runs in one step of one partition, or not at all
- *  X2 commands about the connection run at their place among the answers, when the others have run
- *  X3 EXEC and DISCARD end every watch, however they end
+ *  TX1 what is queued runs in one step of one partition, or not at all
+ *  TX2 commands about the connection run at their place among the answers, when the others have run
+ *  TX3 EXEC and DISCARD end every watch, however they end
  */
 import { encodeInPieces, type RespVersion } from '../../../codec/resp/index.js';
 import {
@@ -21,11 +21,11 @@ import type { ByteString, PartitionName } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { bytesOfWords } from '../../kv/admission.js';
 import { denialOf } from '../../kv/permissions.js';
-import { NO_ROOM } from '../no-room.js';
+import { NO_MEMORY } from '../memory-refusals.js';
 import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
 import { clientLine } from './client-line.js';
-import { type Answer, type ConnectionCommand, InPieces, Several } from './connection-command.js';
+import { type CommandAnswer, type ConnectionCommand, InPieces, Several } from './connection-command.js';
 
 const NESTED = new ErrorReply('ERR MULTI calls can not be nested');
 const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
@@ -58,7 +58,7 @@ function unwatch(client: RespClient): Reply {
 }
 
 /** WATCH key … → OK. */
-async function watch(client: RespClient, words: readonly ByteString[]): Promise<Answer> {
+async function watch(client: RespClient, words: readonly ByteString[]): Promise<CommandAnswer> {
   if (client.transaction !== undefined) return NO_WATCH;
   const grant = client.grant as KvGrant;
   const { router, parts } = client.face;
@@ -67,7 +67,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
   if (watched + words.length - 1 > maxWatchedKeys) {
     return new ErrorReply(`ERR too many watched keys. Limit: ${maxWatchedKeys}`);
   }
-  if (!client.link.mayHold(namesBytes(words))) return NO_ROOM;
+  if (!client.link.mayHold(namesBytes(words))) return NO_MEMORY;
   const spec = findCommand(['WATCH']) as CommandSpec;
   const keysByPartition = new Map<PartitionName, ByteString[]>();
   for (const key of words.slice(1)) {
@@ -93,7 +93,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
 }
 
 /** EXEC → the replies; null when a watched key has changed. */
-function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
+function exec(client: RespClient, findOwn: FindOwn): CommandAnswer | Promise<CommandAnswer> {
   const { transaction, watches } = client;
   if (transaction === undefined) return NO_EXEC;
   client.transaction = undefined;
@@ -110,7 +110,7 @@ function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
 }
 
 /** The owner hears of it for those who watch all commands: that it began, and that it ended. */
-async function discardBroken(client: RespClient): Promise<Answer> {
+async function discardBroken(client: RespClient): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
   const nothing = { specs: [], commands: [], bytes: 0 };
   const home = client.face.router.partitionOf(grant, nothing);
@@ -124,7 +124,7 @@ async function execAtPartition(
   queued: readonly QueuedCommand[],
   watches: readonly ClientWatch[],
   findOwn: FindOwn,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
   const specs: CommandSpec[] = [];
   const commands: (readonly ByteString[])[] = [];
@@ -172,8 +172,8 @@ async function answerAll(
   queued: readonly QueuedCommand[],
   findOwn: FindOwn,
   replyTo: (command: QueuedCommand) => Reply,
-): Promise<Answer> {
-  const answers: Answer[] = [];
+): Promise<CommandAnswer> {
+  const answers: CommandAnswer[] = [];
   for (const command of queued) {
     const own = findOwn(command.spec.name);
     if (own === undefined) answers.push(replyTo(command));
@@ -183,12 +183,12 @@ async function answerAll(
 }
 
 /** Confirmations stand where their commands' answers would, as many as there are: as Redis does it. */
-function inOneArray(answers: readonly Answer[], protocol: RespVersion): Answer {
+function inOneArray(answers: readonly CommandAnswer[], protocol: RespVersion): CommandAnswer {
   if (!answers.some((answer) => answer instanceof Several)) return answers as Reply[];
   return new InPieces(piecesOf(answers, protocol));
 }
 
-function* piecesOf(answers: readonly Answer[], protocol: RespVersion): IterableIterator<ByteString> {
+function* piecesOf(answers: readonly CommandAnswer[], protocol: RespVersion): IterableIterator<ByteString> {
   let gathered = `*${answers.length}\r\n`;
   for (const answer of answers) {
     const pieces = answer instanceof Several ? [answer.bytes] : encodeInPieces(answer as Reply, protocol);

@@ -11,7 +11,7 @@ import { rerankUnitsOf } from '../search-allowance.js';
 import type { SearchCall } from '../search-call.js';
 import { route } from '../search-route.js';
 
-export const SEARCH = route('POST /search/:id/search/*index', {
+export const SEARCH_ROUTE = route('POST /search/:id/search/*index', {
   summary: 'Finds documents, the best first.',
   permission: 'read',
   bodySchema: SEARCH_BODY,

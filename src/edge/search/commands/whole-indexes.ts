@@ -2,9 +2,9 @@
 import { namespaceNotFound } from '../../error-map.js';
 import { json, TEXTS } from '../../http/answer-shape.js';
 import { FLAG, queryParameter, record } from '../../http/openapi/parts.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
 import { pendingOf } from '../pending-documents.js';
-import { RenameRequest } from '../requests/rename-request.js';
+import { RenameIndexRequest } from '../requests/rename-request.js';
 import { DONE, HELD, RENAME_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
 import type { StoredTotals } from '../search-partition.js';
@@ -59,7 +59,7 @@ export const LIST_NAMESPACES = route('POST /search/:id/list-namespaces', {
   handle: async (call) => call.result(await call.store.names()),
 });
 
-export const RESET = route('POST /search/:id/reset/*index', {
+export const RESET_ROUTE = route('POST /search/:id/reset/*index', {
   alsoMethods: ['delete'],
   summary: 'Empties an index.',
   permission: 'write',
@@ -67,7 +67,7 @@ export const RESET = route('POST /search/:id/reset/*index', {
   handle: async (call) => done(call, await call.store.reset(call.name)),
 });
 
-export const RESET_ALL = route('POST /search/:id/reset', {
+export const RESET_ALL_ROUTE = route('POST /search/:id/reset', {
   alsoMethods: ['delete'],
   summary: 'Empties every index.',
   permission: 'write',
@@ -85,7 +85,7 @@ export const DELETE_NAMESPACE = route('POST /search/:id/delete-namespace/*index'
   handle: async (call) => {
     const { face, store, name, grant } = call;
     const totals = await store.deleteName(name);
-    if (totals === undefined) throw new Refused(namespaceNotFound(name, face.nameOf(grant.index)));
+    if (totals === undefined) throw new RefusedRequest(namespaceNotFound(name, face.nameOf(grant.index)));
     done(call, totals);
   },
 });
@@ -97,9 +97,9 @@ export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
   answer: json(record({ renamed: FLAG })),
   handle: async (call) => {
     const { face, store, grant } = call;
-    const { namespace, newNamespace, deleteExisting } = RenameRequest.from(call.json);
+    const { namespace, newNamespace, deleteExisting } = RenameIndexRequest.from(call.json);
     const outcome = await store.rename(namespace, newNamespace, deleteExisting);
-    if (outcome === 'missing') throw new Refused(namespaceNotFound(namespace, face.nameOf(grant.index)));
+    if (outcome === 'missing') throw new RefusedRequest(namespaceNotFound(namespace, face.nameOf(grant.index)));
     if (outcome === 'taken') throw invalid(`newNamespace: ${newNamespace} exists already`);
     call.result({ renamed: true });
   },

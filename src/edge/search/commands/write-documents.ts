@@ -4,7 +4,7 @@ import type { ByteString } from '../../../kernel/index.js';
 import { SEARCH_REFUSALS, SHARED_REFUSALS, searchLimitReached } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { record, WHOLE } from '../../http/openapi/parts.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
 import { documentItems } from '../document-items.js';
 import type { Removal, UpsertOutcome } from '../document-store.js';
 import { MAX_INDEX_BYTES } from '../face-limits.js';
@@ -43,7 +43,7 @@ export const DELETE = route('POST /search/:id/delete/*index', {
   answer: json(record({ deleted: WHOLE })),
   handle: async (call) => {
     const removal = await removed(call, DeleteRequest.from(call.json));
-    if (removal.isCutShort) call.answer.refuse(new Refused(SEARCH_REFUSALS.cutShort));
+    if (removal.isCutShort) call.answer.refuse(new RefusedRequest(SEARCH_REFUSALS.cutShort));
     else call.result({ deleted: removal.removed });
     counted(call, removal, removal.removed);
   },
@@ -66,14 +66,14 @@ async function textsIn({ face, grant, body }: SearchCall) {
   return { texts, count };
 }
 
-function refusedFor({ kind, documents, added }: UpsertOutcome, most: number): Refused {
+function refusedFor({ kind, documents, added }: UpsertOutcome, most: number): RefusedRequest {
   if (kind === 'names') return invalid(`a search database has at most ${MAX_INDEX_NAMES} indexes`);
   if (kind === 'documents') {
     const text = `of at most ${most} documents there are ${documents}, and ${added} would be new`;
-    return new Refused(searchLimitReached('size', 'max_vector_count', text));
+    return new RefusedRequest(searchLimitReached('size', 'max_vector_count', text));
   }
   const text = `an index holds at most ${MAX_INDEX_BYTES} bytes of documents, spread them over several`;
-  return new Refused(searchLimitReached('size', 'index size', text));
+  return new RefusedRequest(searchLimitReached('size', 'index size', text));
 }
 
 async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest): Promise<Removal> {
@@ -84,7 +84,7 @@ async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest)
   const fits = compileFilter(filter ?? '');
   if (fits === undefined) throw invalid('filter must not be blank');
   const removal = await face.scanning(() => store.removeFitting(name, fits, mayGoOn));
-  if (removal === undefined) throw new Refused(SHARED_REFUSALS.overloaded);
+  if (removal === undefined) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
   return removal;
 }
 

@@ -3,13 +3,13 @@ import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
-import { MAX_IDS } from '../face-limits.js';
+import { MAX_DOCUMENT_IDS } from '../face-limits.js';
 import { asId, IsDocumentIds } from './rules.js';
 import { ShownParts } from './shown-parts.js';
 
 export class FetchRequest extends ShownParts {
   @IsOptional()
-  @IsDocumentIds(MAX_IDS)
+  @IsDocumentIds(MAX_DOCUMENT_IDS)
   readonly ids: readonly string[] | undefined;
 
   @IsOptional()

@@ -3,7 +3,7 @@ import { IsBoolean } from 'class-validator';
 import { checked, membersOf } from '../../http/checked.js';
 import { IsIndexName } from './rules.js';
 
-export class RenameRequest {
+export class RenameIndexRequest {
   @IsIndexName()
   readonly namespace: string;
 
@@ -20,7 +20,7 @@ export class RenameRequest {
   }
 
   /** @throws Refused 400 */
-  static from(body: unknown): RenameRequest {
-    return checked(new RenameRequest(membersOf(body)));
+  static from(body: unknown): RenameIndexRequest {
+    return checked(new RenameIndexRequest(membersOf(body)));
   }
 }

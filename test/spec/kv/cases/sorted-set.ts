@@ -1,3 +1,4 @@
+/** Proves SCT4. */
 import { type KvCase, kvCase } from '../../../support/kv-case.js';
 import { NOT_A_FLOAT, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, wrongArity } from './texts.js';
 

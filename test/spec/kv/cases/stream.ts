@@ -1,3 +1,4 @@
+/** Proves STM1, STM2. */
 import { type KvCase, kvCase } from '../../../support/kv-case.js';
 import { NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, wrongArity } from './texts.js';
 

@@ -39,9 +39,9 @@ describe('accounts, as the queue sees them', () => {
   afterEach(() => view.stop());
 
   it('are let in by their tokens, each with its role, under the default limits', () => {
-    const facts = { limits: DEFAULT_ACCOUNT_LIMITS, state: 'active', centsPer100kMessages: 100 };
-    expect(accounts.grantForQueueToken('full')).to.deep.equal({ account: ACCOUNT, role: 'standard', facts });
-    expect(accounts.grantForQueueToken('look')).to.deep.equal({ account: ACCOUNT, role: 'read-only', facts });
+    const terms = { limits: DEFAULT_ACCOUNT_LIMITS, state: 'active', centsPer100kMessages: 100 };
+    expect(accounts.grantForQueueToken('full')).to.deep.equal({ account: ACCOUNT, role: 'standard', terms });
+    expect(accounts.grantForQueueToken('look')).to.deep.equal({ account: ACCOUNT, role: 'read-only', terms });
     expect(accounts.grantForQueueToken('other')).to.equal(undefined);
   });
 
@@ -62,7 +62,7 @@ describe('accounts, as the queue sees them', () => {
     expect(accounts.grantForQueueUser('you')).to.equal(undefined);
     await installation.ask({ type: 'SetAccountState', account: ACCOUNT, state: 'passive' });
     await breathe();
-    expect(accounts.grantForQueueUser('me')?.facts.state).to.equal('passive');
+    expect(accounts.grantForQueueUser('me')?.terms.state).to.equal('passive');
     await reset(7);
     expect(accounts.grantForQueueUser('me')).to.equal(undefined);
     view.stop();
@@ -108,12 +108,12 @@ describe('accounts, as the queue sees them', () => {
     accounts.whenChanged(() => {
       told += 1;
     });
-    expect(accounts.factsOf(ACCOUNT)?.limits.maxQueues).to.equal(DEFAULT_ACCOUNT_LIMITS.maxQueues);
+    expect(accounts.termsOf(ACCOUNT)?.limits.maxQueues).to.equal(DEFAULT_ACCOUNT_LIMITS.maxQueues);
     await installation.ask({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxQueues: 1 } });
     await installation.ask({ type: 'SetAccountState', account: ACCOUNT, state: 'passive' });
     await breathe();
-    expect(accounts.factsOf(ACCOUNT)).to.deep.include({ state: 'passive' });
-    expect(accounts.grantForQueueToken('full')?.facts.limits.maxQueues).to.equal(1);
+    expect(accounts.termsOf(ACCOUNT)).to.deep.include({ state: 'passive' });
+    expect(accounts.grantForQueueToken('full')?.terms.limits.maxQueues).to.equal(1);
     expect(told).to.be.greaterThan(0);
   });
 

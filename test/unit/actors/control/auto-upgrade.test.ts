@@ -1,3 +1,4 @@
+/** Proves AU1, AU2. */
 import { expect } from 'chai';
 import { AutoUpgrade } from '../../../../src/actors/control/auto-upgrade.js';
 import type { ControlClient } from '../../../../src/actors/control/index.js';

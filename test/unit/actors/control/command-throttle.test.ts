@@ -1,10 +1,11 @@
+/** Proves CT1–CT5. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AllowedNetworks } from '../../../../src/actors/control/allowed-networks.js';
 import {
   CommandThrottle,
+  MAX_THROTTLED_BYTES,
   MAX_WAIT_MS,
-  MAX_WAITING_BYTES,
   MAX_WAITING_REQUESTS,
 } from '../../../../src/actors/control/command-throttle.js';
 import { SLOWED_COMMANDS_PER_SECOND } from '../../../../src/actors/control/database-pace.js';
@@ -202,14 +203,14 @@ describe('the throttle of commands', () => {
   it('bounds the bytes that wait', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10 });
     await stand.take(11);
-    void stand.take(1, MAX_WAITING_BYTES - 1);
+    void stand.take(1, MAX_THROTTLED_BYTES - 1);
     expect(await stand.take(1, 2)).to.equal('refused');
     void stand.take(1, 1);
     expect(stand.throttle.waiting).to.equal(2);
     await stand.time.advance(2000);
     expect(stand.throttle.waiting).to.equal(0);
     void stand.take(20, 0);
-    void stand.take(1, MAX_WAITING_BYTES);
+    void stand.take(1, MAX_THROTTLED_BYTES);
     expect(stand.refused).to.equal(1);
   });
 

@@ -1,3 +1,4 @@
+/** Proves CP1, CP2, CV1–CV3. */
 import { expect } from 'chai';
 import type { ControlCommand, DatabaseSecrets } from '../../../../src/domain/control/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';

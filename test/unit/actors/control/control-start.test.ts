@@ -1,4 +1,4 @@
-/** What a process waits for before it serves, and what ends its start. */
+/** What a process waits for before it serves, and what ends its start. Proves CS1, CS2. */
 import { expect } from 'chai';
 import { ControlStart, type ControlStartPorts } from '../../../../src/actors/control/index.js';
 import { MillraceError, type ShardName } from '../../../../src/kernel/index.js';

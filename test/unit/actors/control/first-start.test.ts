@@ -1,3 +1,4 @@
+/** Proves FS2, FS3. */
 import { expect } from 'chai';
 import { type CredentialsKeeper, type FirstStartOptions, firstStart } from '../../../../src/actors/control/index.js';
 import { NodeRandom } from '../../../../src/adapters/node/index.js';

@@ -199,10 +199,10 @@ describe('management access', () => {
     const sealing = namedSealing();
     const ports = { view, client: installation.client, random: new NodeRandom(), sealing: () => sealing };
     const accounts = new Accounts(ports, { centsPer100kMessages: 1 });
-    expect(accounts.factsOf(TEAM)?.state).to.equal('active');
+    expect(accounts.termsOf(TEAM)?.state).to.equal('active');
     await ask({ type: 'DeleteTeam', team: TEAM });
-    expect(accounts.factsOf(TEAM)).to.deep.include({ state: 'passive', limits: DEFAULT_ACCOUNT_LIMITS });
-    expect(accounts.factsOf(ac('nobody'))).to.equal(undefined);
+    expect(accounts.termsOf(TEAM)).to.deep.include({ state: 'passive', limits: DEFAULT_ACCOUNT_LIMITS });
+    expect(accounts.termsOf(ac('nobody'))).to.equal(undefined);
   });
 
   it('keeps the audit log at its owner, through a snapshot, and in no copy', async () => {

@@ -1,3 +1,4 @@
+/** Proves MG1, MW1–MW3, MLO2. */
 import { expect } from 'chai';
 import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/control/index.js';
 import { decodeMeterRecord } from '../../../../src/codec/control/index.js';

@@ -1,3 +1,4 @@
+/** Proves QS1–QS4. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ControlClient, QuotaSlices } from '../../../../src/actors/control/index.js';

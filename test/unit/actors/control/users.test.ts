@@ -1,4 +1,4 @@
-/** Users through the control actor: from a change to what edges grant. */
+/** Users through the control actor: from a change to what edges grant. Proves UT1, UT2. */
 import { expect } from 'chai';
 import { AclAdministration, type ControlView } from '../../../../src/actors/control/index.js';
 import { ErrorReply, findCommand, type Reply } from '../../../../src/domain/kv/index.js';

@@ -1,3 +1,4 @@
+/** Proves BC1, BC2, BME1, BME2. */
 import { expect } from 'chai';
 import { BodyCache } from '../../../../src/actors/queue/body-cache.js';
 import { BodyMemory } from '../../../../src/actors/queue/body-memory.js';

@@ -1,6 +1,7 @@
+/** Proves BME3, HQ1–HQ3. */
 import { expect } from 'chai';
-import { ACCOUNT_SHARE, BodyMemory, HeldMessages, type QueueSlot } from '../../../../src/actors/queue/index.js';
-import { RESERVED } from '../../../../src/actors/runtime/index.js';
+import { ACCOUNT_SHARE, type AccountQueue, BodyMemory, HeldMessages } from '../../../../src/actors/queue/index.js';
+import { RESERVED_MEMORY } from '../../../../src/actors/runtime/index.js';
 import type { Held } from '../../../../src/domain/queue/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
@@ -15,16 +16,16 @@ describe('what accounts of a process hold', () => {
   let time: ManualTime;
   let log: MemoryLog;
   let bodies: BodyMemory;
-  let slots: QueueSlot[];
+  let queues: AccountQueue[];
   let messages: HeldMessages;
 
   beforeEach(() => {
     time = new ManualTime();
     log = new MemoryLog();
     bodies = new BodyMemory(BODIES);
-    slots = [];
+    queues = [];
     const refused = UNWATCHED.counter('millrace_queue_refused_total');
-    messages = new HeldMessages(LIMITS, { clock: time, timers: time, log, bodies, refused, slots: () => slots });
+    messages = new HeldMessages(LIMITS, { clock: time, timers: time, log, bodies, refused, queues: () => queues });
     messages.start();
   });
   afterEach(() => messages.stop());
@@ -32,15 +33,15 @@ describe('what accounts of a process hold', () => {
   /** An account that holds just so much memory. */
   function account(letter: string, memoryBytes: number) {
     const held: { -readonly [Name in keyof Held]: number } = { messages: 1, bytes: 2, memoryBytes };
-    const slot = {
+    const queue = {
       account: `ac-${letter.repeat(16)}` as AccountId,
       countedBytes: 0,
       fold: { engine: { heldAt: () => held } },
     };
-    slots.push(slot as unknown as QueueSlot);
-    const boundsFor = messages.boundsOf(slot as unknown as QueueSlot);
+    queues.push(queue as unknown as AccountQueue);
+    const boundsFor = messages.boundsOf(queue as unknown as AccountQueue);
     return {
-      id: slot.account,
+      id: queue.account,
       held,
       bounds: () => boundsFor(held),
       room: () => boundsFor(held).ofAccount.memoryBytes - held.memoryBytes,
@@ -69,13 +70,13 @@ describe('what accounts of a process hold', () => {
     const small = account('b', 31 * MIB);
     small.room();
     large.room();
-    expect(large.room()).to.equal(LIMITS.memoryBytes * (1 - RESERVED) - 181 * MIB);
+    expect(large.room()).to.equal(LIMITS.memoryBytes * (1 - RESERVED_MEMORY) - 181 * MIB);
     expect(small.room()).to.equal(LIMITS.memoryBytes - 181 * MIB);
   });
 
   it('are looked at once a second: accounts that went elsewhere count no longer, and gauges show the rest', async () => {
     account('a', 10 * MIB).room();
-    slots.splice(0);
+    queues.splice(0);
     account('b', 5 * MIB);
     await time.advance(1100);
     expect(messages.usedBytes).to.equal(5 * MIB);

@@ -1,3 +1,4 @@
+/** Proves IF1–IF4. */
 import { expect } from 'chai';
 import { DEFAULT_INTAKE_LIMITS, IntakeFollower, type QueueWork } from '../../../../src/actors/queue/index.js';
 import { MAX_NAMED_RECORDS } from '../../../../src/actors/queue/intake-follower.js';

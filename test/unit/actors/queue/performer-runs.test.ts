@@ -32,9 +32,9 @@ function standWith(shelf: Shelf, lists?: ConstructorParameters<typeof PerformerS
 }
 
 /** The account has something that refers to these bodies. */
-function need({ slot }: PerformerStand, ...numbers: number[]): void {
+function need({ queue }: PerformerStand, ...numbers: number[]): void {
   for (const number of numbers) {
-    slot.fold.engine.evolve({
+    queue.fold.engine.evolve({
       type: 'MessageAccepted',
       id: `msg_holder${number}` as MessageId,
       atMs: 0,
@@ -150,7 +150,7 @@ describe('the delivery of a step', () => {
   it('lets others run while a long list is put together, and is not made once the activation is over', async () => {
     const shelf = new Shelf('payload', Buffer.alloc(4 * MIB));
     const stand = standWith(shelf);
-    stand.performer.perform(stand.slot, GENEROUS, stepAttempt(shelf, [1, 2], { canFetch: false }));
+    stand.performer.perform(stand.queue, GENEROUS, stepAttempt(shelf, [1, 2], { canFetch: false }));
     await stand.time.breathe();
     expect(stand.http.calls).to.have.length(0);
     stand.performer.end();
@@ -219,7 +219,7 @@ describe('a message of a run that has ended since its attempt was started', () =
   function started(part: RunPart): { stand: PerformerStand; attempt: StartedAttempt } {
     const shelf = new Shelf('asked');
     const stand = standWith(shelf);
-    const { engine } = stand.slot.fold;
+    const { engine } = stand.queue.fold;
     const attempt = partAttempt(shelf, part);
     const { envelope, id } = attempt;
     const accepted = { atMs: 1, notBeforeMs: 1, deduplication: undefined, retryOf: undefined, holdsPlaceOf: undefined };
@@ -249,7 +249,7 @@ describe('a message of a run that has ended since its attempt was started', () =
       const entries =
         part.role === 'step' ? [{ messageId: attempt.id, body: attempt.body, step: undefined, createdAtMs: 1 }] : [];
       const made = stand.make({ ...attempt, run: { part, entries } });
-      stand.slot.fold.engine.evolve({ ...END, state: 'RUN_CANCELED', dlqId: undefined, error: undefined });
+      stand.queue.fold.engine.evolve({ ...END, state: 'RUN_CANCELED', dlqId: undefined, error: undefined });
       await made;
       expect(stand.sent()).to.deep.equal([]);
       expect((await recorded(stand))?.outcome).to.include({ kind: 'no-response', error: 'the run is over' });

@@ -1,3 +1,4 @@
+/** Proves PF1–PF4, DH4. */
 import { expect } from 'chai';
 import { KEPT_RESPONSE_BYTES } from '../../../../src/domain/queue/index.js';
 import { type ErrorCode, MillraceError } from '../../../../src/kernel/index.js';

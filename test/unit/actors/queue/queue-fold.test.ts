@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { QueueFold } from '../../../../src/actors/queue/index.js';
+import { QueuePartitionFold } from '../../../../src/actors/queue/index.js';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
@@ -48,8 +48,8 @@ function cancelled(number: number): QueueEvent[] {
 const effectsOf = (events: readonly QueueEvent[]) => Buffer.concat(events.map((event) => encodeQueueEvent(event)));
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-function foldOf(events: readonly QueueEvent[]): QueueFold {
-  const fold = new QueueFold();
+function foldOf(events: readonly QueueEvent[]): QueuePartitionFold {
+  const fold = new QueuePartitionFold();
   fold.apply(effectsOf(events));
   return fold;
 }
@@ -57,7 +57,7 @@ function foldOf(events: readonly QueueEvent[]): QueueFold {
 describe("an account's queue as a fold", () => {
   it('is rebuilt from its segments to an equal state', () => {
     const fold = foldOf([...range(1, 50).map(accepted), ...cancelled(7)]);
-    const rebuilt = new QueueFold();
+    const rebuilt = new QueuePartitionFold();
     const segments = [...fold.segments(1000)];
     expect(segments.length).to.be.greaterThan(1);
     for (const segment of segments) rebuilt.apply(segment);
@@ -68,9 +68,9 @@ describe("an account's queue as a fold", () => {
 
   it('ends alike whether effects are applied whole or in slices', () => {
     const effects = effectsOf(range(1, 1000).map(accepted));
-    const whole = new QueueFold();
+    const whole = new QueuePartitionFold();
     whole.apply(effects);
-    const sliced = new QueueFold();
+    const sliced = new QueuePartitionFold();
     let slices = 0;
     for (const _ of sliced.applyInSlices(effects)) slices += 1;
     expect(slices).to.be.greaterThan(2);
@@ -96,7 +96,7 @@ describe("an account's queue as a fold", () => {
 
   it('has no bodies of its own where they are kept elsewhere', () => {
     const put: number[] = [];
-    const fold = new QueueFold({ put: (number) => void put.push(number), drop: () => {} });
+    const fold = new QueuePartitionFold({ put: (number) => void put.push(number), drop: () => {} });
     fold.apply(effectsOf([accepted(1)]));
     expect(fold.bodies).to.equal(undefined);
     expect(put).to.deep.equal([1]);

@@ -1,3 +1,4 @@
+/** Proves QG1–QG5. */
 import { expect } from 'chai';
 import { QueueShardGateway, type QueueWork } from '../../../../src/actors/queue/index.js';
 import type { ShardActor, ShardCaller } from '../../../../src/actors/runtime/index.js';

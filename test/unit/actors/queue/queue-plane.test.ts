@@ -1,5 +1,6 @@
+/** Proves DW1–DW3, QP1–QP3, QA1, QA2. */
 import { expect } from 'chai';
-import { DeliveryRoom } from '../../../../src/actors/queue/index.js';
+import { DeliveryPlaces } from '../../../../src/actors/queue/index.js';
 import type { QueueCommand } from '../../../../src/domain/queue/index.js';
 import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
 import { ACCOUNT, GENEROUS, OTHER_ACCOUNT, QueueShardStand } from '../../../support/queue-shard-stand.js';
@@ -267,7 +268,7 @@ describe('a message that took both roads', () => {
 describe('what is due', () => {
   it('is started up to the room that the process has, and goes on when some is free', async () => {
     const stand = new QueueShardStand();
-    stand.room = new DeliveryRoom(4);
+    stand.room = new DeliveryPlaces(4);
     const actor = await stand.serving();
     stand.publish(
       actor,
@@ -283,7 +284,7 @@ describe('what is due', () => {
 
   it('of an origin that may have no more of what the process has left goes on when others leave', async () => {
     const stand = new QueueShardStand();
-    stand.room = new DeliveryRoom(8);
+    stand.room = new DeliveryPlaces(8);
     const somebody = 'ac-somebody' as AccountId;
     stand.room.take(somebody, 4);
     const actor = await stand.serving();

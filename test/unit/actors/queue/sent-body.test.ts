@@ -1,3 +1,4 @@
+/** Proves SB1–SB3. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import {

@@ -1,3 +1,4 @@
+/** Proves PC1–PC4. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { offBy, PeerClocks, type PeerView } from '../../../../src/actors/runtime/peer-clocks.js';

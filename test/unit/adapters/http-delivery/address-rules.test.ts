@@ -1,4 +1,4 @@
-/** Which addresses deliveries may connect to. */
+/** Which addresses deliveries may connect to. Proves ADD1–ADD5. */
 import { isIPv6 } from 'node:net';
 import { expect } from 'chai';
 import { FORBIDDEN_RANGES } from '../../../../src/adapters/http-delivery/address-ranges.js';

@@ -1,4 +1,4 @@
-/** Looking names up without letting one hold up the others. */
+/** Looking names up without letting one hold up the others. Proves NL1–NL4. */
 import type { LookupAddress } from 'node:dns';
 import { expect } from 'chai';
 import { NameLookup } from '../../../../src/adapters/http-delivery/name-lookup.js';

@@ -1,4 +1,4 @@
-/** What each part holds, as `/metrics` shows it. */
+/** What each part holds, as `/metrics` shows it. Proves DU1. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

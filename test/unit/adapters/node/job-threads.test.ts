@@ -1,4 +1,4 @@
-/** Threads that do a job each, when they come to nothing. */
+/** Threads that do a job each, when they come to nothing. Proves TJ1. */
 import { expect } from 'chai';
 import { JobThreads } from '../../../../src/adapters/node/index.js';
 import { silentLog } from '../../../spec/journal/shard-history.js';

@@ -1,4 +1,7 @@
-/** Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited. */
+/**
+ * Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited.
+ * Proves PK1–PK3, SHP2.
+ */
 import { readFileSync } from 'node:fs';
 import { decodeMulti } from '@msgpack/msgpack';
 import { expect } from 'chai';

@@ -15,12 +15,12 @@ import {
 } from '../../../../src/codec/queue/index.js';
 import type { PublishItem, QueueCommand, QueueEvent, QueueEventOf } from '../../../../src/domain/queue/index.js';
 import type {
+  EventWaiter,
   FailureFunctionState,
   ResumedFrom,
   RunEndState,
   RunPart,
   StepMark,
-  Waiter,
   WorkflowMark,
 } from '../../../../src/domain/queue/runs/index.js';
 import { type AccountId, type DlqId, type MessageId, MillraceError, type RunId } from '../../../../src/kernel/index.js';
@@ -204,7 +204,7 @@ describe('events of runs', () => {
     });
     fc.assert(
       fc.property(made, (some) => {
-        const changed: Waiter = { ...waiter, ...some };
+        const changed: EventWaiter = { ...waiter, ...some };
         const event: QueueEvent = { type: 'WaiterAdded', atMs: 1, waiter: changed };
         expect(throughBytes(event)).to.deep.equal(event);
       }),

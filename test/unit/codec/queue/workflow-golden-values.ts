@@ -1,13 +1,13 @@
 /** The values of runs whose bytes are kept in test/fixtures/journals/queue-events.json. Never edited. */
 import type { Envelope, QueueEvent } from '../../../../src/domain/queue/index.js';
 import type {
+  EventWaiter,
   FailureFunction,
   Invoker,
   ResultDelivery,
   RunEntry,
   RunPart,
   StepMark,
-  Waiter,
   WorkflowEvent,
   WorkflowMark,
 } from '../../../../src/domain/queue/runs/index.js';
@@ -77,7 +77,7 @@ const invoker: Invoker = {
   delivery,
 };
 
-const waiter: Waiter = {
+const waiter: EventWaiter = {
   runId,
   eventId: 'order/17',
   step: { ...step, stepType: 'Wait' },

@@ -1,3 +1,4 @@
+/** Proves RPA1–RPA3, RPA5. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeCommand, ProtocolError, RequestParser, splitInlineWords } from '../../../../src/codec/resp/index.js';

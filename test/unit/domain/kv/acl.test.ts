@@ -1,3 +1,4 @@
+/** Proves ASE1. */
 import { expect } from 'chai';
 import {
   AclUser,

@@ -1,3 +1,4 @@
+/** Proves EDS1. */
 import { expect } from 'chai';
 import { Effects, Keyspace } from '../../../../src/domain/kv/index.js';
 import { BitString, MIN_BIT_STRING_BYTES } from '../../../../src/domain/kv/types/bit-string.js';

@@ -4,7 +4,7 @@ import { findCommand } from '../../../../src/domain/kv/commands.js';
 import type { CommandSpec } from '../../../../src/domain/kv/index.js';
 import { PARAMETER_DEFAULTS } from '../../../../src/domain/kv/parameters.js';
 import { Settings } from '../../../../src/domain/kv/settings.js';
-import { Statistics } from '../../../../src/domain/kv/statistics.js';
+import { ServerCounters } from '../../../../src/domain/kv/statistics.js';
 
 describe('what is asked for with every command', () => {
   it('finds the row of each name, whichever was asked for before', () => {
@@ -18,7 +18,7 @@ describe('what is asked for with every command', () => {
   });
 
   it('counts calls for each command, and anew after a reset', () => {
-    const statistics = new Statistics();
+    const statistics = new ServerCounters();
     const [get, set] = [findCommand(['GET', 'k']), findCommand(['SET', 'k', 'v'])] as [CommandSpec, CommandSpec];
     for (const spec of [get, get, set, get]) statistics.count(spec, 2, undefined);
     expect(statistics.calls.get(get)).to.deep.equal({ calls: 3, micros: 6, failed: 0 });

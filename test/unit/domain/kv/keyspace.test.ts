@@ -1,3 +1,4 @@
+/** Proves SEM4. */
 import { expect } from 'chai';
 import { Effects, hashSlot, Keyspace, partitionOfSlot } from '../../../../src/domain/kv/index.js';
 import { seededRandom } from '../../../support/kv-bench.js';

@@ -1,3 +1,4 @@
+/** Proves SCT1–SCT3. */
 import { expect } from 'chai';
 import { ScoreTree } from '../../../../src/domain/kv/types/score-tree.js';
 import { seededRandom } from '../../../support/kv-bench.js';

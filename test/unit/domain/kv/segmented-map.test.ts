@@ -1,3 +1,4 @@
+/** Proves SEM1–SEM3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashKey, SegmentedMap } from '../../../../src/domain/kv/segmented-map.js';

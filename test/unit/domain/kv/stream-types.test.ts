@@ -1,3 +1,4 @@
+/** Proves SO1. */
 import { expect } from 'chai';
 import {
   formatId,

@@ -1,3 +1,4 @@
+/** Proves AID1. */
 import { expect } from 'chai';
 import { AcceptedIds } from '../../../../src/domain/queue/messages/accepted-ids.js';
 

@@ -1,4 +1,4 @@
-/** The headers that a destination sees. */
+/** The headers that a destination sees. Proves DH1, DH2. */
 import { expect } from 'chai';
 import { DeliveredHeaders, type Envelope, type HeaderList } from '../../../../src/domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../../../src/kernel/index.js';

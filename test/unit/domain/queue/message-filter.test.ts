@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type FilteredFacts, type MessageFilter, matches } from '../../../../src/domain/queue/index.js';
+import { type FilteredMessage, type MessageFilter, matches } from '../../../../src/domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../../../src/kernel/index.js';
 import { parse } from '../../../support/queue-settings.js';
 
-const facts: FilteredFacts = {
+const message: FilteredMessage = {
   id: 'msg_1' as MessageId,
   envelope: {
     url: 'https://A.example:8443/b/c?x=1',
@@ -23,7 +23,7 @@ const facts: FilteredFacts = {
 
 describe('a filter of messages', () => {
   it('without criteria means everything', () => {
-    expect(matches({}, facts)).to.equal(true);
+    expect(matches({}, message)).to.equal(true);
   });
 
   const hits: [name: string, hit: MessageFilter, miss: MessageFilter][] = [
@@ -44,23 +44,23 @@ describe('a filter of messages', () => {
   ];
   for (const [name, hit, miss] of hits) {
     it(`goes by ${name}`, () => {
-      expect(matches(hit, facts)).to.equal(true);
-      expect(matches(miss, facts)).to.equal(false);
+      expect(matches(hit, message)).to.equal(true);
+      expect(matches(miss, message)).to.equal(false);
     });
   }
 
   it('wants every criterion met', () => {
-    expect(matches({ label: ['red'], queueName: ['q'] }, facts)).to.equal(true);
-    expect(matches({ label: ['red'], queueName: ['p'] }, facts)).to.equal(false);
+    expect(matches({ label: ['red'], queueName: ['q'] }, message)).to.equal(true);
+    expect(matches({ label: ['red'], queueName: ['p'] }, message)).to.equal(false);
   });
 
   it('means nothing by an empty list', () => {
-    expect(matches({ queueName: [] }, facts)).to.equal(false);
+    expect(matches({ queueName: [] }, message)).to.equal(false);
   });
 
   it('takes a host with its port and without, whether its URL names the port or not', () => {
     const at = (url: string, ...host: string[]) =>
-      matches({ host }, { ...facts, envelope: { ...facts.envelope, url } });
+      matches({ host }, { ...message, envelope: { ...message.envelope, url } });
     for (const host of ['a.example', 'a.example:443', 'A.Example', 'A.EXAMPLE:443']) {
       expect(at('https://a.example/x', host), host).to.equal(true);
       expect(at('https://a.example:443/x', host), host).to.equal(true);
@@ -75,8 +75,8 @@ describe('a filter of messages', () => {
   });
 
   it('misses what a message does not have', () => {
-    const envelope = { ...facts.envelope, queueName: undefined, settings: parse({}).settings };
-    const plain = { ...facts, envelope, responseStatus: undefined };
+    const envelope = { ...message.envelope, queueName: undefined, settings: parse({}).settings };
+    const plain = { ...message, envelope, responseStatus: undefined };
     for (const filter of [
       { queueName: ['q'] },
       { flowControlKey: ['k'] },

@@ -1,3 +1,4 @@
+/** Proves RD1, RD2. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileRetryDelay, retryDelayMs } from '../../../../src/domain/queue/index.js';

@@ -1,4 +1,4 @@
-/** The headers that a workflow's endpoint sees, and a third party that a run calls. */
+/** The headers that a workflow's endpoint sees, and a third party that a run calls. Proves DH3. */
 import { expect } from 'chai';
 import {
   DeliveredHeaders,

@@ -1,8 +1,9 @@
+/** Proves LJ1–LJ3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodedText } from '../../../../src/edge/http/json-texts.js';
 import { type LargeBounds, type LargeDocument, LONG_BYTES, readLarge } from '../../../../src/edge/http/large-json.js';
-import { Refused } from '../../../../src/edge/http/refused.js';
+import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 
 const BOUNDS = { what: 'the body', maxValues: 10_000 };
 /** So that short texts of tests are long ones. */
@@ -31,7 +32,7 @@ function inSlices(document: Buffer): Buffer | undefined {
   try {
     return Buffer.concat(ended(decodedText(document, 0, document.length, 16)).result);
   } catch (error) {
-    expect(error).to.be.instanceOf(Refused);
+    expect(error).to.be.instanceOf(RefusedRequest);
     return undefined;
   }
 }
@@ -136,7 +137,7 @@ describe('edge/http: large JSON', () => {
         try {
           expected = JSON.parse(document.toString('utf8')) as Record<string, unknown>;
         } catch {
-          expect(() => read(document, 'body')).to.throw(Refused, 'the body is not valid JSON');
+          expect(() => read(document, 'body')).to.throw(RefusedRequest, 'the body is not valid JSON');
           return;
         }
         const { value, text: taken } = read(document, 'body');
@@ -179,7 +180,7 @@ describe('edge/http: large JSON', () => {
           isJson = false;
         }
         if (isJson) read(document, 'body');
-        else expect(() => read(document, 'body')).to.throw(Refused, 'the body is not valid JSON');
+        else expect(() => read(document, 'body')).to.throw(RefusedRequest, 'the body is not valid JSON');
       }),
       { numRuns: 3000 },
     );

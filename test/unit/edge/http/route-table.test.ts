@@ -1,6 +1,6 @@
-/** From a method and a path to a declared route. */
+/** From a method and a path to a declared route. Proves RT1, RT2. */
 import { expect } from 'chai';
-import { Refused } from '../../../../src/edge/http/refused.js';
+import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { type At, described } from '../../../../src/edge/http/route.js';
 import { RouteTable, type TableOptions } from '../../../../src/edge/http/route-table.js';
 
@@ -14,7 +14,7 @@ function tableOf(routes: readonly At[], options?: TableOptions) {
       const found = table.find(method, path);
       return [found.route.summary, { ...found.path }];
     } catch (refused) {
-      if (!(refused instanceof Refused)) throw refused;
+      if (!(refused instanceof RefusedRequest)) throw refused;
       return [refused.refusal.status, refused.headers.Allow];
     }
   };

@@ -1,3 +1,4 @@
+/** Proves CWO1, CWO2. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { WireSpellings } from '../../../../src/edge/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Refused } from '../../../../src/edge/http/refused.js';
+import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { beginsWithStep, isSentByRun, markOf, runHeadersOf } from '../../../../src/edge/queue/run-headers.js';
 import { checkedRunId, eventIdInPath, runIdInPath } from '../../../../src/edge/queue/run-names.js';
 
@@ -69,7 +69,7 @@ describe('edge/queue: names of runs and events', () => {
   });
 
   it('are refused when empty, too long, or unfit for a header', () => {
-    for (const id of ['', 'x'.repeat(257), 'a\nb', '€']) expect(() => checkedRunId(id), id).to.throw(Refused);
-    for (const id of ['', 'x'.repeat(1025)]) expect(() => eventIdInPath(id), id).to.throw(Refused);
+    for (const id of ['', 'x'.repeat(257), 'a\nb', '€']) expect(() => checkedRunId(id), id).to.throw(RefusedRequest);
+    for (const id of ['', 'x'.repeat(1025)]) expect(() => eventIdInPath(id), id).to.throw(RefusedRequest);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Refused } from '../../../../src/edge/http/refused.js';
+import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { stepOfCall, stepOfObject, stepOfRecord } from '../../../../src/edge/queue/step-marks.js';
 
 const RECORD = { stepId: 3, stepName: 'one', stepType: 'Run', out: '{"a":[1,2]}', concurrent: 2 };
@@ -38,16 +38,19 @@ describe('edge/queue: marks of steps', () => {
       stepType: 'Call',
     });
     for (const stepId of ['', '0', '-1', '1.5', 'x', '1e30']) {
-      expect(() => stepOfCall(headers(stepId)), stepId).to.throw(Refused);
+      expect(() => stepOfCall(headers(stepId)), stepId).to.throw(RefusedRequest);
     }
-    expect(() => stepOfCall([])).to.throw(Refused);
+    expect(() => stepOfCall([])).to.throw(RefusedRequest);
   });
 
   it('are refused where the record is none', () => {
     for (const body of ['', 'x', 'null', '[]', '"x"', '7', '{}', `${JSON.stringify(RECORD)}}`]) {
-      expect(() => stepOfRecord(Buffer.from(body)), body).to.throw(Refused);
+      expect(() => stepOfRecord(Buffer.from(body)), body).to.throw(RefusedRequest);
     }
     const members = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`m${at}`, at]));
-    expect(() => stepOfRecord(Buffer.from(JSON.stringify({ ...RECORD, ...members })))).to.throw(Refused, /more than/);
+    expect(() => stepOfRecord(Buffer.from(JSON.stringify({ ...RECORD, ...members })))).to.throw(
+      RefusedRequest,
+      /more than/,
+    );
   });
 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Refused } from '../../../../src/edge/http/refused.js';
+import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { documentItems } from '../../../../src/edge/search/document-items.js';
-import { LONG_BODY_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/face-limits.js';
+import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/face-limits.js';
 
-const PAD = ' '.repeat(LONG_BODY_BYTES);
+const PAD = ' '.repeat(LONG_UPSERT_BYTES);
 
 function read(text: string): { items: unknown[]; pauses: number } {
   const items: unknown[] = [];
@@ -20,7 +20,7 @@ function readOrRefused(text: string): unknown {
   try {
     return read(text).items;
   } catch (refused) {
-    expect(refused).to.be.instanceOf(Refused);
+    expect(refused).to.be.instanceOf(RefusedRequest);
     return 'refused';
   }
 }

@@ -1,4 +1,4 @@
-/** The documents of a search database against a model of maps, by any commands in any order. */
+/** The documents of a search database against a model of maps, by any commands in any order. Proves DST3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { digestOf } from '../../../../src/domain/kv/index.js';

@@ -1,3 +1,4 @@
+/** Proves SHP1, SHP3. */
 import { decode } from '@msgpack/msgpack';
 import { expect } from 'chai';
 import { MillraceError } from '../../../../src/kernel/index.js';

@@ -1,4 +1,4 @@
-/** What a run's record says of its steps, from the first delivery to the end. */
+/** What a run's record says of its steps, from the first delivery to the end. Proves RGR1–RGR3. */
 import { expect } from 'chai';
 import type { LoggedStep } from '../../../../src/ports/index.js';
 import { brief, RunLogStand } from '../../../support/run-log-stand.js';

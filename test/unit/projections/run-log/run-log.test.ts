@@ -1,4 +1,7 @@
-/** The log of runs: that every fold of a journal shows the same, what is found in it, how it is cut, and what it lets go of. */
+/**
+ * The log of runs: that every fold of a journal shows the same, what is found in it, how it is cut, and what it lets go of.
+ * Proves RW1.
+ */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { MessageId, RunId } from '../../../../src/kernel/index.js';

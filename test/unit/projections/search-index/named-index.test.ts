@@ -1,4 +1,7 @@
-/** Documents that come, change and go: what is found follows from those that are there, and from nothing else. */
+/**
+ * Documents that come, change and go: what is found follows from those that are there, and from nothing else.
+ * Proves NI1–NI3, RA3.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SearchStand } from '../../../support/search-stand.js';
@@ -45,7 +48,7 @@ describe('an index whose documents change', () => {
     );
   });
 
-  it('gives slots again after a sweep, and forgets words that nobody has', () => {
+  it('gives ordinals again after a sweep, and forgets words that nobody has', () => {
     const stand = new SearchStand();
     const fill = (round: number) => {
       for (let at = 0; at < 2000; at += 1) stand.putTexts({ [`d${at}`]: `round${round} number${at}` });
@@ -59,7 +62,7 @@ describe('an index whose documents change', () => {
       expect(stand.index.needsSweep).to.equal(false);
     }
     expect(stand.index.size).to.equal(2000);
-    expect(stand.index.slots).to.be.at.most(4000);
+    expect(stand.index.ordinals).to.be.at.most(4000);
     expect(stand.index.vocabulary.size).to.equal(1 + 1 + 2000);
     expect(stand.ids('round5', { semanticWeight: 0 })).to.have.length(10);
     expect(stand.ids('number7', { semanticWeight: 0, topK: 1 })).to.deep.equal(['d7']);

@@ -1,4 +1,4 @@
-/** What a query finds, and in which order. */
+/** What a query finds, and in which order. Proves KSC1, KSC2, RA1, RA2. */
 import { expect } from 'chai';
 import { SearchStand } from '../../../support/search-stand.js';
 

@@ -1,4 +1,4 @@
-/** Effects of the journal → indexes. */
+/** Effects of the journal → indexes. Proves SD1, SD2. */
 import { expect } from 'chai';
 import { documentsKey, encodeDocument, HashedNgrams, orderKey } from '../../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../../src/kernel/index.js';

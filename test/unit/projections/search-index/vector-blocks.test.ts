@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HashedNgrams } from '../../../../src/domain/search/index.js';
 import {
-  BLOCK_SLOTS,
+  BLOCK_ORDINALS,
   cosine,
   normalized,
   quantized,
@@ -15,36 +15,36 @@ describe('vectors of documents', () => {
   it('are compared as the whole ones would be, nearly', () => {
     const texts = ['a red bicycle', 'red bicycles', 'the history of tea', '', 'bicycle red a'];
     const blocks = new VectorBlocks(embedding.dimensions);
-    const slots = [0, 1, BLOCK_SLOTS - 1, BLOCK_SLOTS, 3 * BLOCK_SLOTS + 5];
-    texts.forEach((text, at) => void blocks.set(slots[at] as number, quantized(embedding.embed(text)), false));
+    const ordinals = [0, 1, BLOCK_ORDINALS - 1, BLOCK_ORDINALS, 3 * BLOCK_ORDINALS + 5];
+    texts.forEach((text, at) => void blocks.set(ordinals[at] as number, quantized(embedding.embed(text)), false));
     for (const query of texts) {
-      const into = new Float32Array(BLOCK_SLOTS);
+      const into = new Float32Array(BLOCK_ORDINALS);
       texts.forEach((text, at) => {
-        const slot = slots[at] as number;
-        blocks.cosines(Math.floor(slot / BLOCK_SLOTS), quantized(embedding.embed(query)), into);
+        const ordinal = ordinals[at] as number;
+        blocks.cosines(Math.floor(ordinal / BLOCK_ORDINALS), quantized(embedding.embed(query)), into);
         const expected = query === '' || text === '' ? 0 : cosineOf(embedding.embed(query), embedding.embed(text));
-        expect(into[slot % BLOCK_SLOTS], `${query} / ${text}`).to.be.closeTo(expected, 0.02);
+        expect(into[ordinal % BLOCK_ORDINALS], `${query} / ${text}`).to.be.closeTo(expected, 0.02);
       });
     }
   });
 
   it('stay as they are while the first block grows', () => {
     const blocks = new VectorBlocks(embedding.dimensions);
-    for (let slot = 0; slot < BLOCK_SLOTS; slot += 7) {
-      blocks.set(slot, quantized(embedding.embed(`word${slot} other${slot}`)), false);
+    for (let ordinal = 0; ordinal < BLOCK_ORDINALS; ordinal += 7) {
+      blocks.set(ordinal, quantized(embedding.embed(`word${ordinal} other${ordinal}`)), false);
     }
-    const into = new Float32Array(BLOCK_SLOTS);
-    for (const slot of [0, 14, 15 * 7, 1022]) {
-      blocks.cosines(0, quantized(embedding.embed(`word${slot} other${slot}`)), into);
-      expect(into[slot]).to.be.closeTo(1, 1e-5);
+    const into = new Float32Array(BLOCK_ORDINALS);
+    for (const ordinal of [0, 14, 15 * 7, 1022]) {
+      blocks.cosines(0, quantized(embedding.embed(`word${ordinal} other${ordinal}`)), into);
+      expect(into[ordinal]).to.be.closeTo(1, 1e-5);
     }
   });
 
-  it('leave nothing behind in a slot that is given again', () => {
+  it('leave nothing behind in a ordinal that is given again', () => {
     const blocks = new VectorBlocks(embedding.dimensions);
     blocks.set(3, quantized(embedding.embed('something with many words')), false);
     blocks.set(3, quantized(embedding.embed('tea')), true);
-    const into = new Float32Array(BLOCK_SLOTS);
+    const into = new Float32Array(BLOCK_ORDINALS);
     blocks.cosines(0, quantized(embedding.embed('tea')), into);
     expect(into[3]).to.be.closeTo(1, 1e-5);
     expect(into[2]).to.equal(0);

@@ -1,4 +1,4 @@
-/** Databases and search indexes: what the meter's log says of them. */
+/** Databases and search indexes: what the meter's log says of them. Proves STA2, STA3, MF1. */
 import { expect } from 'chai';
 import type { MeterSearchRow } from '../../../../src/messages/index.js';
 import { FRESH_MS } from '../../../../src/ports/index.js';

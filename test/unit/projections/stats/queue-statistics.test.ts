@@ -1,4 +1,7 @@
-/** Accounts: what the journals of their queues say, live, after a restart, after a kill and rebuilt. */
+/**
+ * Accounts: what the journals of their queues say, live, after a restart, after a kill and rebuilt.
+ * Proves STF1, SS1, SS2.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** What was counted outlives the file, and the front of the meter's log, in snapshots. */
+/** What was counted outlives the file, and the front of the meter's log, in snapshots. Proves STS1, STS3, SM3, SN2. */
 import { expect } from 'chai';
 import { StatisticsSnapshots, type StoredStatistics } from '../../../../src/journal/index.js';
 import type { DatabaseId } from '../../../../src/kernel/index.js';

@@ -7,7 +7,7 @@ import { ErrorReply } from '../../reply.js';
 import { type BitString, byteOf } from '../../types/bit-string.js';
 
 /** Bytes looked at in one slice: well under a millisecond. */
-export const SLICE_BYTES = 256 * 1024;
+export const BITMAP_SLICE_BYTES = 256 * 1024;
 
 export const badOffset = new ErrorReply('ERR bit offset is not an integer or out of range');
 

@@ -6,7 +6,7 @@ import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { countOnes, findBit } from '../../types/bit-count.js';
 import type { BitString } from '../../types/bit-string.js';
 import { recordExpiry } from '../expire-time.js';
-import { bitAt, bitOffset, editBits, piece, SLICE_BYTES } from './bit-access.js';
+import { BITMAP_SLICE_BYTES, bitAt, bitOffset, editBits, piece } from './bit-access.js';
 
 const badBit = new ErrorReply('ERR bit is not an integer or out of range');
 const badBitArgument = new ErrorReply('ERR The bit argument must be 1 or 0.');
@@ -84,8 +84,8 @@ function checkUnit(args: Args, at: number): void {
 function* pieces(bits: ByteString | BitString, range: BitRange, outside: 0 | 1): Generator<[Buffer, number]> {
   const firstByte = Math.floor(range.start / 8);
   const endByte = Math.ceil(range.end / 8);
-  for (let at = firstByte; at < endByte; at += SLICE_BYTES) {
-    let bytes = piece(bits, at, Math.min(SLICE_BYTES, endByte - at));
+  for (let at = firstByte; at < endByte; at += BITMAP_SLICE_BYTES) {
+    let bytes = piece(bits, at, Math.min(BITMAP_SLICE_BYTES, endByte - at));
     const cutHead = at === firstByte ? range.start % 8 : 0;
     const isLast = at + bytes.length === endByte;
     const keptInLast = isLast && range.end % 8 > 0 ? range.end % 8 : 8;
@@ -108,7 +108,7 @@ function* pieces(bits: ByteString | BitString, range: BitRange, outside: 0 | 1):
 
 /** Is the string at the key long? */
 export function isLong({ args, keyspace }: CommandContext): boolean {
-  return (keyspace.peekBits(args.bytes(1))?.length ?? 0) > SLICE_BYTES;
+  return (keyspace.peekBits(args.bytes(1))?.length ?? 0) > BITMAP_SLICE_BYTES;
 }
 
 /** BITCOUNT key [start end [BYTE | BIT]] → how many bits are set. WRONGTYPE. */

@@ -4,7 +4,7 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { MAX_STRING_BYTES } from '../../limits.js';
 import { INT64_MAX, narrow } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { mapped, SlicePace } from '../../slices.js';
 import { byteOf } from '../../types/bit-string.js';
 import { recordExpiry } from '../expire-time.js';
 import { type BitEditor, badOffset, bitOffset, editBits } from './bit-access.js';
@@ -66,7 +66,7 @@ function* run(context: CommandContext, isReadOnly: boolean): Generator<void, Rep
 
 function* readOperations({ args }: CommandContext): Generator<void, FieldOperation[]> {
   const operations: FieldOperation[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   let overflow: Overflow = 'WRAP';
   for (let i = 2; i < args.length; ) {
     const kind = args.option(i);

@@ -3,7 +3,7 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { removeKey, storeString } from '../expire-time.js';
-import { piece, SLICE_BYTES } from './bit-access.js';
+import { BITMAP_SLICE_BYTES, piece } from './bit-access.js';
 
 type Operation = 'AND' | 'OR' | 'XOR' | 'NOT' | 'DIFF' | 'DIFF1' | 'ANDOR' | 'ONE';
 const OPERATIONS: readonly string[] = ['AND', 'OR', 'XOR', 'NOT', 'DIFF', 'DIFF1', 'ANDOR', 'ONE'];
@@ -19,7 +19,7 @@ export function isLongOperation({ args, keyspace }: CommandContext): boolean {
     const value = keyspace.peek(args.bytes(i));
     if (typeof value === 'string') bytes += value.length;
   }
-  return bytes > SLICE_BYTES;
+  return bytes > BITMAP_SLICE_BYTES;
 }
 
 /** BITOP operation destination key … → length of the result, whose key is deleted when that is 0. WRONGTYPE. */
@@ -37,7 +37,7 @@ export const combine: SlicedHandler = function* (context): Generator<void, Reply
   const length = sources.reduce((most, text) => Math.max(most, text.length), 0);
   requireRecordSize(context, length);
   const result = Buffer.alloc(length);
-  const slice = Math.max(1024, Math.floor(SLICE_BYTES / keys.length));
+  const slice = Math.max(1024, Math.floor(BITMAP_SLICE_BYTES / keys.length));
   for (let at = 0; at < length; at += slice) {
     const pieces = sources.map((text) => piece(text, at, slice));
     combinePieces(name as Operation, pieces, result.subarray(at, Math.min(length, at + slice)));

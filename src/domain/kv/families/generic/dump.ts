@@ -5,7 +5,7 @@ import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { rebuildingCommands } from '../../rebuild.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
-import { Pace } from '../../slices.js';
+import { SlicePace } from '../../slices.js';
 import { workOf } from '../../steps.js';
 import { JsonDocument } from '../../types/json/index.js';
 import { decodeDump, isIntactInSteps } from '../../types/rdb/decode-dump.js';
@@ -70,7 +70,7 @@ export const restore: SlicedHandler = function* (context) {
   if (typeof value !== 'string' && keyspace.delete(key)) effects.push('DEL', key);
   keyspace.set(key, value, expireAtMs);
   keyspace.access?.restore(key, context.nowMs, idleSeconds, frequency);
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const words of rebuildingCommands(key, value, expireAtMs)) {
     effects.pushList(words[0] as ByteString, words.slice(1));
     if (pace.isDue(workOf(words))) yield;
@@ -113,7 +113,7 @@ function readOptions({ args }: CommandContext): RestoreOptions {
 /** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
 function* valueIn(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
   const aside = context.aside();
-  const pace = new Pace();
+  const pace = new SlicePace();
   try {
     for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
       yield* aside.replayInSlices(words);
@@ -138,7 +138,7 @@ export function* copyInSlices(context: CommandContext, key: ByteString, value: V
   if (value.bytes <= LONG_BYTES) return value.clone();
   if (value instanceof JsonDocument) return yield* value.copy();
   const aside = context.aside();
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const words of value.rebuild(key)) {
     aside.replay(words);
     if (pace.isDue(workOf(words))) yield;

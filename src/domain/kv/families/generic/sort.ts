@@ -4,7 +4,7 @@ import { AnswerSize } from '../../answer-size.js';
 import { type CommandContext, type FoundKey, found, type KeySpec, type SlicedHandler } from '../../command-spec.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ERRORS, ErrorReply, flatten, type Reply } from '../../reply.js';
-import { mergeSorted, Pace } from '../../slices.js';
+import { mergeSorted, SlicePace } from '../../slices.js';
 
 const notDoubles = new ErrorReply("ERR One or more scores can't be converted into double");
 const byDenied = new ErrorReply('ERR BY option of SORT denied due to insufficient ACL permissions');
@@ -239,7 +239,7 @@ function* answerOf(
   const answer: (ByteString | null)[] = [];
   const size = new AnswerSize(context);
   size.requireItems(values.length * gets.length);
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const value of values) {
     for (const pattern of gets) {
       const found = lookUp(context, pattern, value);

@@ -2,7 +2,7 @@
 import type { CommandContext, CommandSpec, Handler, SlicedHandler } from '../../command-spec.js';
 import { formatDouble } from '../../numbers.js';
 import { DoubleReply, ERRORS, type Reply } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { mapped, SlicePace } from '../../slices.js';
 import { geoHashText, positionOf, scoreAt } from '../../types/geo-hash.js';
 import { distance } from '../../types/geo-search.js';
 import { peek } from '../sorted-set/look.js';
@@ -25,7 +25,7 @@ function* zaddWords({ args }: CommandContext): Generator<void, string[]> {
   const areBoth = options.includes('NX') && options.includes('XX');
   if (areBoth || (args.length - firstAt) % WORDS_PER_MEMBER !== 0) throw ERRORS.syntax;
   const words = ['ZADD', args.bytes(1), ...options];
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (let i = firstAt; i < args.length; i += WORDS_PER_MEMBER) {
     words.push(formatDouble(scoreAt(readPosition(args, i))), args.bytes(i + 2));
     if (pace.isDue()) yield;

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 import { type Position, positionOf } from '../../types/geo-hash.js';
-import type { Shape } from '../../types/geo-search.js';
+import type { GeoShape } from '../../types/geo-search.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { type Radius, readBox, readPosition, readRadius } from './units.js';
 
@@ -20,10 +20,10 @@ export interface SearchForm {
   readonly stores: 'never' | 'option' | 'always';
 }
 
-export interface SearchRequest {
+export interface GeoSearch {
   readonly set: SortedSet | undefined;
   /** Undefined where there is no set: nothing is looked for then. */
-  readonly shape: Shape | undefined;
+  readonly shape: GeoShape | undefined;
   /** Metres of the unit that distances are printed in. */
   readonly unit: number;
   readonly destination: ByteString | undefined;
@@ -50,7 +50,7 @@ interface Outline {
 }
 
 /** @throws ErrorReply */
-export function readSearch(context: CommandContext, form: SearchForm): SearchRequest {
+export function readSearch(context: CommandContext, form: SearchForm): GeoSearch {
   const { args, keyspace } = context;
   const keyAt = form.stores === 'always' ? 2 : 1;
   const set = keyspace.peekKind(args.bytes(keyAt), SortedSet);
@@ -62,7 +62,7 @@ export function readSearch(context: CommandContext, form: SearchForm): SearchReq
     box: undefined,
   };
   const optionsAt = keyAt + readFront(context, form, set, outline);
-  const request: Mutable<SearchRequest> = {
+  const request: Mutable<GeoSearch> = {
     set,
     shape: undefined,
     unit: 1,
@@ -112,7 +112,7 @@ function centreOf(set: SortedSet, member: ByteString): Position {
 }
 
 /** Options of every search; how many words were taken. */
-function readPlain({ args }: CommandContext, i: number, request: Mutable<SearchRequest>): number {
+function readPlain({ args }: CommandContext, i: number, request: Mutable<GeoSearch>): number {
   switch (args.option(i)) {
     case 'WITHDIST':
       request.withDistances = true;
@@ -145,12 +145,7 @@ function readPlain({ args }: CommandContext, i: number, request: Mutable<SearchR
   }
 }
 
-function readStore(
-  { args }: CommandContext,
-  i: number,
-  { stores }: SearchForm,
-  request: Mutable<SearchRequest>,
-): number {
+function readStore({ args }: CommandContext, i: number, { stores }: SearchForm, request: Mutable<GeoSearch>): number {
   const option = args.option(i);
   if (stores === 'always' && option === 'STOREDIST') {
     request.storesDistances = true;
@@ -189,7 +184,7 @@ function readShape({ args }: CommandContext, i: number, set: SortedSet | undefin
 function requireComplete(
   { args }: CommandContext,
   { kind, stores }: SearchForm,
-  request: SearchRequest,
+  request: GeoSearch,
   outline: Outline,
 ): void {
   if (request.destination !== undefined && (request.withDistances || request.withHashes || request.withPositions)) {
@@ -208,7 +203,7 @@ function requireComplete(
   if (request.isAny && request.count === 0) throw anyAlone;
 }
 
-function shapeOf({ centre, circle, box }: Outline): Shape | undefined {
+function shapeOf({ centre, circle, box }: Outline): GeoShape | undefined {
   if (centre === undefined) return undefined;
   if (circle !== undefined) return { kind: 'circle', centre, radius: circle.radius };
   return box === undefined ? undefined : { kind: 'box', centre, width: box.width, height: box.height };

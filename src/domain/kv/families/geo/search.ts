@@ -2,14 +2,14 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, FoundKey, KeySearch, SlicedHandler } from '../../command-spec.js';
 import type { Reply } from '../../reply.js';
-import { mapped, mergeSorted, Pace } from '../../slices.js';
+import { mapped, mergeSorted, SlicePace } from '../../slices.js';
 import { leastScore, positionOf, scoresPerCell } from '../../types/geo-hash.js';
-import { cellsAround, distanceWithin, type Shape } from '../../types/geo-search.js';
+import { cellsAround, distanceWithin, type GeoShape } from '../../types/geo-search.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { storeResult } from '../sorted-set/effects.js';
-import { LONG_ENTRIES, SLICE_ENTRIES } from '../sorted-set/limits.js';
+import { LONG_SORTED_SET_ENTRIES, SLICE_ENTRIES } from '../sorted-set/limits.js';
 import { positionReply } from './members.js';
-import { readSearch, type SearchForm, type SearchRequest } from './request.js';
+import { type GeoSearch, readSearch, type SearchForm } from './request.js';
 import { distanceText } from './units.js';
 
 interface Found {
@@ -20,7 +20,7 @@ interface Found {
 }
 
 /** The members in the shape, cell by cell; no more than `limit` of them, if it is not 0. */
-function* membersWithin(set: SortedSet, shape: Shape, limit: number): Generator<void, Found[]> {
+function* membersWithin(set: SortedSet, shape: GeoShape, limit: number): Generator<void, Found[]> {
   const found: Found[] = [];
   const visit = (member: ByteString, score: number): void => {
     if (limit !== 0 && found.length >= limit) return;
@@ -41,7 +41,7 @@ function* membersWithin(set: SortedSet, shape: Shape, limit: number): Generator<
   return found;
 }
 
-function* search(request: SearchRequest): Generator<void, Found[]> {
+function* search(request: GeoSearch): Generator<void, Found[]> {
   const { set, shape, order, count, isAny } = request;
   if (set === undefined || shape === undefined) return [];
   const found = yield* membersWithin(set, shape, isAny ? count : 0);
@@ -52,7 +52,7 @@ function* search(request: SearchRequest): Generator<void, Found[]> {
 }
 
 /** Per member its name, or a list: name, distance, score, [longitude, latitude], those that were asked for. */
-function* reply(found: readonly Found[], request: SearchRequest): Generator<void, Reply> {
+function* reply(found: readonly Found[], request: GeoSearch): Generator<void, Reply> {
   const { unit, withDistances, withHashes, withPositions } = request;
   if (!withDistances && !withHashes && !withPositions) return yield* mapped(found, ({ member }) => member);
   return yield* mapped(found, ({ member, score, metres }) => {
@@ -72,7 +72,7 @@ export function searching(form: SearchForm): SlicedHandler {
     const { destination } = request;
     if (destination === undefined) return yield* reply(found, request);
     const result = new SortedSet();
-    const pace = new Pace();
+    const pace = new SlicePace();
     for (const { member, score, metres } of found) {
       result.put(member, request.storesDistances ? metres / request.unit : score);
       if (pace.isDue()) yield;
@@ -86,7 +86,7 @@ export function searching(form: SearchForm): SlicedHandler {
 export function isLongSearch(keyAt: number): (context: CommandContext) => boolean {
   return ({ args, keyspace }) => {
     const value = keyspace.peek(args.bytes(keyAt));
-    return value instanceof SortedSet && value.size > LONG_ENTRIES;
+    return value instanceof SortedSet && value.size > LONG_SORTED_SET_ENTRIES;
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { mapped, SlicePace } from '../../slices.js';
 import type { HashValue } from '../../types/hash-value.js';
 import { recordExpiry } from '../expire-time.js';
 import { type FreeGrammar, readFixedFields, readFreeArguments } from './field-arguments.js';
@@ -115,7 +115,7 @@ export const setAndExpireFields: SlicedHandler = function* (context): Generator<
   const key = args.bytes(1);
   const { condition, expiryWord, readExpiry, first, words } = readFreeArguments(context, 2, setexGrammar);
   const expireAtMs = readExpiry?.();
-  const pace = new Pace();
+  const pace = new SlicePace();
   const present = hashToChange(context, key);
   if (condition !== undefined) {
     for (let i = first; i < first + words; i += 2) {
@@ -141,7 +141,7 @@ function* setAndKeep(
   expireAtMs: number | undefined,
 ): Generator<void, void> {
   const { effects } = context;
-  const pace = new Pace();
+  const pace = new SlicePace();
   const before = hash.bytes;
   const fields: ByteString[] = [];
   adaptEncoding(context, hash, entries.length / 2, 0);
@@ -175,7 +175,7 @@ function* setAndDelete(
   hash: HashValue,
   entries: readonly ByteString[],
 ): Generator<void, void> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   const before = hash.bytes;
   const removed: ByteString[] = [];
   for (let i = 0; i < entries.length; i += 2) {

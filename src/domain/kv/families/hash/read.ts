@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, PairsReply, type Reply } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { mapped, SlicePace } from '../../slices.js';
 import { HashValue } from '../../types/hash-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLICE_STEPS } from '../random-draws.js';
@@ -100,7 +100,7 @@ export const randomFields: SlicedHandler = function* (context): Generator<void, 
   size.requireItems(Math.min(Math.abs(count), count < 0 ? MAX_DRAWS : hash.size) * (withValues ? 2 : 1));
   const entries = yield* count < 0 ? drawRepeatedly(draws, -count, float) : drawDistinct(draws, count, float);
   const items: ByteString[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [field, value] of entries) {
     size.add(field.length);
     items.push(field);

@@ -12,10 +12,10 @@ import {
   type JsonArray,
   type JsonDocument,
   type JsonPath,
+  type JsonPlace,
   type JsonValue,
   levelOf,
   type NewValue,
-  type Place,
   pathOf,
   type ReadJson,
   readJson,
@@ -30,7 +30,7 @@ const outOfBounds = new ErrorReply('ERR index out of bounds');
 interface FoundArrays {
   readonly document: JsonDocument;
   readonly path: JsonPath;
-  readonly places: readonly Place[];
+  readonly places: readonly JsonPlace[];
 }
 
 /** Where the path leads to. @throws missingKey, and for a legacy path that leads to no array */
@@ -47,7 +47,7 @@ function* changeEach(
   context: CommandContext,
   { document, path, places }: FoundArrays,
   event: string,
-  alter: (change: Change, array: JsonArray, place: Place) => Steps<Reply>,
+  alter: (change: Change, array: JsonArray, place: JsonPlace) => Steps<Reply>,
 ): Steps<Reply> {
   const change = new Change(context, context.args.bytes(1), document);
   const replies: Reply[] = [];

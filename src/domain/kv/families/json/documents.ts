@@ -14,12 +14,12 @@ import {
   isContainer,
   JsonDocument,
   type JsonPath,
+  type JsonPlace,
   type JsonValue,
   LONG_JSON_BYTES,
   levelOf,
   MAX_JSON_DEPTH,
   matchesOf,
-  type Place,
   type Steps,
   tooDeep,
   typeOfJson,
@@ -62,7 +62,7 @@ export function pathAt({ args, isReplay }: CommandContext, index: number): JsonP
 }
 
 /** Where the path leads to in the document. */
-export function placesOf(document: JsonDocument, path: JsonPath): Steps<Place[]> {
+export function placesOf(document: JsonDocument, path: JsonPath): Steps<JsonPlace[]> {
   return matchesOf(document.root, path.segments);
 }
 
@@ -78,7 +78,7 @@ export function requireDepth({ isReplay }: CommandContext, level: number, depth:
   if (level + depth > MAX_JSON_DEPTH && !isReplay) throw tooDeep;
 }
 
-export function requireDepthBelow(context: CommandContext, places: readonly Place[], depth: number): void {
+export function requireDepthBelow(context: CommandContext, places: readonly JsonPlace[], depth: number): void {
   for (const place of places) requireDepth(context, levelOf(place), depth);
 }
 

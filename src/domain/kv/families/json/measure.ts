@@ -7,9 +7,9 @@ import {
   type JsonArray,
   JsonDocument,
   type JsonPath,
+  type JsonPlace,
   type JsonValue,
   measured,
-  type Place,
   readJson,
   SLICE_VALUES,
   type Steps,
@@ -118,7 +118,7 @@ export function* indexOf(context: CommandContext): Steps<Reply> {
   return replies;
 }
 
-function firstOf(path: JsonPath, places: readonly Place[]): Place {
+function firstOf(path: JsonPath, places: readonly JsonPlace[]): JsonPlace {
   const first = places[0];
   if (first === undefined) throw missingPath(path);
   return first;

@@ -2,22 +2,22 @@
 import {
   copied,
   type JsonDocument,
-  type JsonObject,
+  type JsonMembers,
+  type JsonPlace,
   type JsonValue,
   measured,
   ownBytes,
-  type Place,
   SLICE_VALUES,
   type Steps,
 } from '../../types/json/index.js';
 
-export function* merge(document: JsonDocument, place: Place, patch: JsonValue): Steps<void> {
+export function* merge(document: JsonDocument, place: JsonPlace, patch: JsonValue): Steps<void> {
   if (!(patch instanceof Map)) {
     yield* document.put(place, { value: yield* copied(patch), bytes: yield* measured(patch) });
     return;
   }
   let met = 0;
-  const open: [JsonObject, JsonObject][] = [[yield* objectAt(document, place), patch]];
+  const open: [JsonMembers, JsonMembers][] = [[yield* objectAt(document, place), patch]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [target, changes] = next;
     for (const [name, value] of changes) {
@@ -38,21 +38,21 @@ export function* merge(document: JsonDocument, place: Place, patch: JsonValue): 
 }
 
 /** The object in the place; a new one, where there is something else. */
-function* objectAt(document: JsonDocument, place: Place): Steps<JsonObject> {
+function* objectAt(document: JsonDocument, place: JsonPlace): Steps<JsonMembers> {
   if (place.value instanceof Map) return place.value;
-  const object: JsonObject = new Map();
+  const object: JsonMembers = new Map();
   yield* document.put(place, { value: object, bytes: ownBytes(object) });
   return object;
 }
 
-function* memberObject(document: JsonDocument, target: JsonObject, name: string): Steps<JsonObject> {
+function* memberObject(document: JsonDocument, target: JsonMembers, name: string): Steps<JsonMembers> {
   const before = target.get(name);
   if (before !== undefined) return yield* objectAt(document, memberPlace(target, name, before));
-  const object: JsonObject = new Map();
+  const object: JsonMembers = new Map();
   document.add(target, name, { value: object, bytes: ownBytes(object) });
   return object;
 }
 
-function memberPlace(target: JsonObject, name: string, value: JsonValue): Place {
+function memberPlace(target: JsonMembers, name: string, value: JsonValue): JsonPlace {
   return { value, parent: { value: target, parent: undefined, token: '' }, token: name };
 }

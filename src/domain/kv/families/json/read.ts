@@ -10,8 +10,8 @@ import {
   JsonDocument,
   type JsonLayout,
   type JsonPath,
+  type JsonPlace,
   type JsonValue,
-  type Place,
   type Steps,
   typeOfJson,
   ValuePace,
@@ -122,7 +122,7 @@ export function* getMany(context: CommandContext): Steps<Reply> {
     const document = keyspace.peek(args.bytes(i));
     const places = document instanceof JsonDocument ? yield* placesOf(document, path) : undefined;
     if (places === undefined || (path.isLegacy && places.length === 0)) replies.push(null);
-    else if (path.isLegacy) replies.push(yield* writeJson((places[0] as Place).value, COMPACT, 0, note));
+    else if (path.isLegacy) replies.push(yield* writeJson((places[0] as JsonPlace).value, COMPACT, 0, note));
     else
       replies.push(
         yield* writeJson(
@@ -145,7 +145,7 @@ export function* type(context: CommandContext): Steps<Reply> {
   return context.protocol === 3 ? [reply] : reply;
 }
 
-function typeReply(path: JsonPath, places: readonly Place[]): Reply {
+function typeReply(path: JsonPath, places: readonly JsonPlace[]): Reply {
   if (!path.isLegacy) return places.map(({ value }) => typeOfJson(value));
   const first = places[0];
   return first === undefined ? null : typeOfJson(first.value);

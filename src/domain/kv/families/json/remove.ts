@@ -8,12 +8,12 @@ import {
   isRoot,
   type JsonArray,
   JsonDocument,
+  type JsonPlace,
   type JsonValue,
   lengthOfJson,
   measured,
   outermost,
   ownBytes,
-  type Place,
   pathOf,
   type Steps,
   tokenText,
@@ -43,10 +43,10 @@ export function* remove(context: CommandContext): Steps<Reply> {
   return places.length;
 }
 
-function* groupedByParent(places: readonly Place[], pace: ValuePace): Steps<Iterable<Place[]>> {
-  const groups = new Map<JsonValue, Place[]>();
+function* groupedByParent(places: readonly JsonPlace[], pace: ValuePace): Steps<Iterable<JsonPlace[]>> {
+  const groups = new Map<JsonValue, JsonPlace[]>();
   for (const place of places) {
-    const container = (place.parent as Place).value;
+    const container = (place.parent as JsonPlace).value;
     const group = groups.get(container);
     if (group === undefined) groups.set(container, [place]);
     else group.push(place);
@@ -55,8 +55,8 @@ function* groupedByParent(places: readonly Place[], pace: ValuePace): Steps<Iter
   return groups.values();
 }
 
-function* removeGroup(change: Change, group: readonly Place[], pace: ValuePace): Steps<void> {
-  const parent = (group[0] as Place).parent as Place;
+function* removeGroup(change: Change, group: readonly JsonPlace[], pace: ValuePace): Steps<void> {
+  const parent = (group[0] as JsonPlace).parent as JsonPlace;
   const path = pathOf(parent);
   const container = parent.value;
   if (container instanceof Map) {
@@ -83,7 +83,7 @@ function* removeGroup(change: Change, group: readonly Place[], pace: ValuePace):
 }
 
 /** Indexes in an array, the highest first. Mostly they were found in order, and need no sorting. */
-function* fromTheHighest(group: readonly Place[], pace: ValuePace): Steps<number[]> {
+function* fromTheHighest(group: readonly JsonPlace[], pace: ValuePace): Steps<number[]> {
   const indexes: number[] = [];
   let isAscending = true;
   for (const { token } of group) {

@@ -10,9 +10,9 @@ import {
   formatNumber,
   isJsonNumber,
   type JsonNumber,
+  type JsonPlace,
   type JsonValue,
   ownBytes,
-  type Place,
   pathOf,
   quoted,
   readJson,
@@ -113,7 +113,7 @@ export function* appendString(context: CommandContext): Steps<Reply> {
   return path.isLegacy ? (lengths.findLast((length) => length !== null) as number) : lengths;
 }
 
-function* appendTo(change: Change, place: Place, suffix: ByteString): Steps<void> {
+function* appendTo(change: Change, place: JsonPlace, suffix: ByteString): Steps<void> {
   const value: JsonValue = (place.value as ByteString) + suffix;
   yield* change.document.put(place, { value, bytes: ownBytes(value) });
   if (suffix !== '') change.effect('JSON.STRAPPEND', pathOf(place), [quoted(suffix)]);

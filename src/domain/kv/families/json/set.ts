@@ -7,14 +7,14 @@ import {
   compilePath,
   copied,
   JsonDocument,
-  type JsonObject,
+  type JsonMembers,
   type JsonPath,
+  type JsonPlace,
   lastOfStatic,
   levelOf,
   matchesOf,
   measured,
   outermost,
-  type Place,
   pathOf,
   type ReadJson,
   readJson,
@@ -80,8 +80,8 @@ function create(context: CommandContext, key: ByteString, path: ByteString, give
 
 /** What a value is to replace, or the objects it is to be a new member of. */
 interface SetPlan {
-  readonly replaced: readonly Place[];
-  readonly parents: readonly Place[];
+  readonly replaced: readonly JsonPlace[];
+  readonly parents: readonly JsonPlace[];
   readonly name: ByteString;
 }
 
@@ -129,7 +129,7 @@ function* planAddition(
 function* requireSize(
   context: CommandContext,
   document: JsonDocument,
-  places: readonly Place[],
+  places: readonly JsonPlace[],
   given: ReadJson,
 ): Steps<void> {
   if (context.isReplay) return;
@@ -168,7 +168,7 @@ function* applySet(
     change.effect('JSON.SET', pathOf(place), [given.text]);
   }
   for (const parent of parents) {
-    document.add(parent.value as JsonObject, name, yield* next());
+    document.add(parent.value as JsonMembers, name, yield* next());
     change.effect('JSON.SET', pathOf(parent) + tokenText(name), [given.text]);
   }
   yield* change.finish(event);

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
-import { MANY_WORDS, Pace } from '../../slices.js';
+import { MANY_WORDS, SlicePace } from '../../slices.js';
 import { textBytes } from '../../steps.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { recordExpiry } from '../expire-time.js';
@@ -43,7 +43,7 @@ export function pushInSlices(end: ListEnd): SlicedHandler {
     requireRoom(context, list, bytesOfItems);
     const { size, bytes } = list;
     willGrow(context, list, bytesOfItems, items.length);
-    const pace = new Pace();
+    const pace = new SlicePace();
     for (const item of items) {
       list.push(end, item);
       if (pace.isDue()) yield;
@@ -156,7 +156,7 @@ export function* popFirstOf(
   context: CommandContext,
   { keys, end, count }: PopMany,
 ): Generator<void, Reply | undefined> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const key of keys) {
     if (pace.isDue()) yield;
     const list = context.keyspace.fetchKind(key, List);

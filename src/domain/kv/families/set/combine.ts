@@ -5,7 +5,7 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply, SetReply } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { mapped, SlicePace } from '../../slices.js';
 import { commandsOf } from '../../types/command-chunks.js';
 import { asEntries, SetValue } from '../../types/set-value.js';
 import { removeKey } from '../expire-time.js';
@@ -103,7 +103,7 @@ function setsAt({ args, keyspace }: CommandContext, from: number, to: number): G
 
 /** The members, each once, and pauses: every look into a set counts, however many sets there are. */
 function* membersOf(combination: Combination, sets: Sources): Iterable<ByteString | typeof PAUSE> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   if (combination === 'union') {
     const met = new SetValue();
     for (const set of sets) {

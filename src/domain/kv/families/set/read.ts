@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, type Reply, SetReply } from '../../reply.js';
-import { MANY_WORDS, mapped, Pace } from '../../slices.js';
+import { MANY_WORDS, mapped, SlicePace } from '../../slices.js';
 import { SetValue } from '../../types/set-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLICE_STEPS } from '../random-draws.js';
@@ -64,7 +64,7 @@ export const randomMembers: SlicedHandler = function* (context): Generator<void,
   const size = new AnswerSize(context);
   size.requireItems(Math.min(Math.abs(wanted), wanted < 0 ? MAX_DRAWS : set.size));
   const drawn = yield* wanted < 0 ? drawRepeatedly(draws, -wanted, float) : drawDistinct(draws, wanted, float);
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const member of drawn) {
     size.add(member.length);
     if (pace.isDue()) yield;

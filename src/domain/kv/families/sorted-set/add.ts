@@ -7,7 +7,7 @@ import { commandsOf } from '../../types/command-chunks.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { pushScores } from './effects.js';
-import { LONG_ENTRIES, requireRoom, SLICE_ENTRIES } from './limits.js';
+import { LONG_SORTED_SET_ENTRIES, requireRoom, SLICE_ENTRIES } from './limits.js';
 
 const bothConditions = new ErrorReply('ERR XX and NX options at the same time are not compatible');
 const bothComparisons = new ErrorReply('ERR GT, LT, and/or NX options at the same time are not compatible');
@@ -179,5 +179,5 @@ export const addInSlices: SlicedHandler = function* (context) {
 };
 
 export function isLongAddition({ args }: CommandContext): boolean {
-  return args.length > 2 * LONG_ENTRIES;
+  return args.length > 2 * LONG_SORTED_SET_ENTRIES;
 }

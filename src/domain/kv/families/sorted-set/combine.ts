@@ -3,15 +3,15 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { SegmentedMap } from '../../segmented-map.js';
-import { MANY_WORDS, Pace } from '../../slices.js';
+import { MANY_WORDS, SlicePace } from '../../slices.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { storeResult } from './effects.js';
-import { LONG_ENTRIES } from './limits.js';
+import { LONG_SORTED_SET_ENTRIES } from './limits.js';
 import { listed } from './ranges.js';
 import { NO_SOURCE, type Source, sourceOf } from './source.js';
 
-export type Operation = 'union' | 'inter' | 'diff';
+export type SetOperation = 'union' | 'inter' | 'diff';
 
 const badWeight = new ErrorReply('ERR weight value is not a float');
 
@@ -48,7 +48,7 @@ interface Combination {
 
 interface Form {
   readonly name: string;
-  readonly operation: Operation;
+  readonly operation: SetOperation;
   /** Where the number of keys stands: behind the destination, if there is one. */
   readonly countAt: 1 | 2;
   readonly isCount?: boolean;
@@ -61,7 +61,7 @@ function* readCombination(context: CommandContext, form: Form): Generator<void, 
   if (keyCount < 1) throw noKeys(form.name);
   if (keyCount > args.length - form.countAt - 1) throw ERRORS.syntax;
   const inputs: Weighted[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   const optionsAt = form.countAt + 1 + keyCount;
   for (let i = form.countAt + 1; i < optionsAt; i += 1) {
     inputs.push({ source: sourceOf(keyspace.peek(args.bytes(i))), weight: 1 });
@@ -103,7 +103,7 @@ function bySize(inputs: readonly Weighted[]): Weighted[] {
 
 function* union({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
   const scores = new SegmentedMap<number>();
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const { source, weight } of bySize(inputs)) {
     if (pace.isDue()) yield;
     for (const [member, score] of source) {
@@ -124,7 +124,7 @@ function* union({ inputs, aggregate }: Combination): Generator<void, SortedSet> 
 function* intersection({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
   const [{ source, weight }, ...others] = bySize(inputs) as [Weighted, ...Weighted[]];
   const result = new SortedSet();
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [member, score] of source) {
     if (pace.isDue()) yield;
     let combined: number | undefined = zeroForNaN(score * weight);
@@ -142,7 +142,7 @@ function* intersection({ inputs, aggregate }: Combination): Generator<void, Sort
 function* difference({ inputs }: Combination): Generator<void, SortedSet> {
   const [{ source }, ...others] = inputs as [Weighted, ...Weighted[]];
   const result = new SortedSet();
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [member, score] of source) {
     if (pace.isDue()) yield;
     if ((yield* placeOfFirst(others, member, true, pace)) < 0) result.add(member, score);
@@ -155,7 +155,7 @@ function* placeOfFirst(
   inputs: readonly Weighted[],
   member: ByteString,
   has: boolean,
-  pace: Pace,
+  pace: SlicePace,
 ): Generator<void, number> {
   for (let i = 0; i < inputs.length; i += 1) {
     if (pace.isDue()) yield;
@@ -167,7 +167,7 @@ function* placeOfFirst(
 const OPERATIONS = { union, inter: intersection, diff: difference };
 
 /** ZUNION | ZINTER | ZDIFF numkeys key … [WEIGHTS n …] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] → members in order. */
-export function combine(name: string, operation: Operation): SlicedHandler {
+export function combine(name: string, operation: SetOperation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const combination = yield* readCombination(context, { name, operation, countAt: 1 });
     const result = yield* OPERATIONS[operation](combination);
@@ -176,7 +176,7 @@ export function combine(name: string, operation: Operation): SlicedHandler {
 }
 
 /** ZUNIONSTORE | ZINTERSTORE | ZDIFFSTORE destination numkeys key … → how many were stored. */
-export function combineAndStore(name: string, operation: Operation): SlicedHandler {
+export function combineAndStore(name: string, operation: SetOperation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const combination = yield* readCombination(context, { name, operation, countAt: 2 });
     const result = yield* OPERATIONS[operation](combination);
@@ -189,7 +189,7 @@ export const countCommon: SlicedHandler = function* (context) {
   const form = { name: 'ZINTERCARD', operation: 'inter', countAt: 1, isCount: true } as const;
   const { inputs, limit } = yield* readCombination(context, form);
   const [{ source }, ...others] = bySize(inputs) as [Weighted, ...Weighted[]];
-  const pace = new Pace();
+  const pace = new SlicePace();
   let count = 0;
   for (const [member] of source) {
     if (pace.isDue()) yield;
@@ -210,7 +210,7 @@ export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => 
       const value = keyspace.peek(args.words[i] as ByteString);
       entries += typeof value === 'object' ? value.size : NO_SOURCE.size;
       // Each may be looked for in all the others.
-      if (entries * (end - countAt) > 2 * LONG_ENTRIES) return true;
+      if (entries * (end - countAt) > 2 * LONG_SORTED_SET_ENTRIES) return true;
     }
     return false;
   };

@@ -6,7 +6,7 @@ import type { SortedSet } from '../../types/sorted-set.js';
 /** Entries handled between two steps of a slice: well under a millisecond even where each is moved in the order. */
 export const SLICE_ENTRIES = 500;
 /** More entries than this are handled in slices: some 5 ms of work. */
-export const LONG_ENTRIES = 5_000;
+export const LONG_SORTED_SET_ENTRIES = 5_000;
 /** Members ZRANDMEMBER draws with repetition: beyond them the reply alone would be tens of megabytes. */
 export const MAX_RANDOM_MEMBERS = 1_000_000;
 /**

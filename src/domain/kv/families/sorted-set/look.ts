@@ -5,7 +5,7 @@ import { DoubleReply, ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../re
 import { mapped } from '../../slices.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
-import { memberRange, type Range, scoreRange } from './range.js';
+import { memberRange, type RankRange, scoreRange } from './range.js';
 
 /** The sorted set at the first key, for a command that reads. @throws WRONGTYPE */
 export function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
@@ -48,7 +48,7 @@ export function rank(name: string, isReversed: boolean): Handler {
   };
 }
 
-function counted(read: (least: ByteString, greatest: ByteString) => Range): Handler {
+function counted(read: (least: ByteString, greatest: ByteString) => RankRange): Handler {
   return (context) => {
     const range = read(context.args.bytes(2), context.args.bytes(3));
     const set = peek(context);

@@ -4,13 +4,13 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireAwaitable } from '../../limits.js';
 import { INT64_MAX } from '../../numbers.js';
 import { DoubleReply, ERRORS, NIL_ARRAY, PairsReply, pairsOf, type Reply } from '../../reply.js';
-import { MANY_WORDS, Pace } from '../../slices.js';
+import { MANY_WORDS, SlicePace } from '../../slices.js';
 import { inOneStep } from '../../steps.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { badTimeout, longTimeout, waitOrNil } from '../waiting.js';
 import { removeMembers } from './effects.js';
-import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
+import { LONG_SORTED_SET_ENTRIES, SLICE_ENTRIES } from './limits.js';
 
 export type End = 'min' | 'max';
 
@@ -55,7 +55,9 @@ export function pop(end: End): SlicedHandler {
 
 export function isLongPop({ args, keyspace }: CommandContext): boolean {
   const set = args.length === 3 ? keyspace.peek(args.bytes(1)) : undefined;
-  return set instanceof SortedSet && set.size > LONG_ENTRIES && Number(args.bytes(2)) > LONG_ENTRIES;
+  return (
+    set instanceof SortedSet && set.size > LONG_SORTED_SET_ENTRIES && Number(args.bytes(2)) > LONG_SORTED_SET_ENTRIES
+  );
 }
 
 interface ManyRequest {
@@ -83,7 +85,7 @@ function* firstSet(
   { keyspace }: CommandContext,
   keys: readonly ByteString[],
 ): Generator<void, [ByteString, SortedSet] | undefined> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const key of keys) {
     if (pace.isDue()) yield;
     const set = keyspace.fetchKind(key, SortedSet);
@@ -105,7 +107,7 @@ export const popMany: SlicedHandler = function* (context) {
 };
 
 export function isLongManyPop({ args }: CommandContext): boolean {
-  return args.length > MANY_WORDS || Number(args.words[args.length - 1]) > LONG_ENTRIES;
+  return args.length > MANY_WORDS || Number(args.words[args.length - 1]) > LONG_SORTED_SET_ENTRIES;
 }
 
 /** BZMPOP timeout numkeys key … MIN | MAX [COUNT n] → as ZMPOP, once there is something. */

@@ -5,7 +5,7 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, parseInt64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, ITEM_BYTES, PairsReply, type Reply } from '../../reply.js';
 import { SortedSet } from '../../types/sorted-set.js';
-import { LONG_ENTRIES, MAX_RANDOM_MEMBERS, SLICE_ENTRIES } from './limits.js';
+import { LONG_SORTED_SET_ENTRIES, MAX_RANDOM_MEMBERS, SLICE_ENTRIES } from './limits.js';
 import { listed } from './ranges.js';
 
 const beyondLong = new ErrorReply(`ERR value is out of range, value must between ${-INT64_MAX} and ${INT64_MAX}`);
@@ -37,7 +37,7 @@ export const randomMembers: SlicedHandler = function* (context) {
       const rank = drawn(set, random);
       set.walk(rank, rank + 1, visit);
     }
-  } else if (count < set.size * FEW_SHARE && count <= LONG_ENTRIES) {
+  } else if (count < set.size * FEW_SHARE && count <= LONG_SORTED_SET_ENTRIES) {
     const ranks = new Set<number>();
     while (ranks.size < count) ranks.add(drawn(set, random));
     for (const rank of ranks) set.walk(rank, rank + 1, visit);
@@ -51,7 +51,10 @@ export function isLongDraw({ args, keyspace }: CommandContext): boolean {
   const set = args.length > 2 ? keyspace.peek(args.bytes(1)) : undefined;
   if (!(set instanceof SortedSet)) return false;
   const count = Number(args.bytes(2));
-  return count < -LONG_ENTRIES || (count > 0 && set.size > LONG_ENTRIES && count > LONG_ENTRIES / 8);
+  return (
+    count < -LONG_SORTED_SET_ENTRIES ||
+    (count > 0 && set.size > LONG_SORTED_SET_ENTRIES && count > LONG_SORTED_SET_ENTRIES / 8)
+  );
 }
 
 function readCount({ args }: CommandContext): { count: number; withScores: boolean } {

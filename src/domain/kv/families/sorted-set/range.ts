@@ -14,13 +14,13 @@ export interface Ranks {
   readonly to: number;
 }
 
-export type Range = (set: SortedSet) => Ranks;
+export type RankRange = (set: SortedSet) => Ranks;
 
 const badScore = new ErrorReply('ERR min or max is not a float');
 const badMember = new ErrorReply('ERR min or max not valid string range item');
 
 /** Reads two ranks, both inclusive; negative ones count from the end of the order that is read. */
-export function rankRange(args: Args, firstAt: number, isReversed: boolean): Range {
+export function rankRange(args: Args, firstAt: number, isReversed: boolean): RankRange {
   const first = args.offset(firstAt);
   const last = args.offset(firstAt + 1);
   return ({ size }) => {
@@ -32,7 +32,7 @@ export function rankRange(args: Args, firstAt: number, isReversed: boolean): Ran
 }
 
 /** `1.5`, `(1.5` without the bound itself, `-inf`. @throws ErrorReply */
-export function scoreRange(least: ByteString, greatest: ByteString): Range {
+export function scoreRange(least: ByteString, greatest: ByteString): RankRange {
   const min = scoreBound(least);
   const max = scoreBound(greatest);
   return (set) => {
@@ -50,7 +50,7 @@ function scoreBound(text: ByteString): { score: number; isOpen: boolean } {
 }
 
 /** `[a` with and `(a` without the bound itself, `-` and `+` for the ends. @throws ErrorReply */
-export function memberRange(least: ByteString, greatest: ByteString): Range {
+export function memberRange(least: ByteString, greatest: ByteString): RankRange {
   const min = memberBound(least);
   const max = memberBound(greatest);
   return (set) => {

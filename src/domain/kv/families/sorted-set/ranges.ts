@@ -6,8 +6,8 @@ import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../r
 import { filtered } from '../../slices.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { removeMembers, storeResult } from './effects.js';
-import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
-import { limited, memberRange, type Range, type Ranks, rankRange, scoreRange } from './range.js';
+import { LONG_SORTED_SET_ENTRIES, SLICE_ENTRIES } from './limits.js';
+import { limited, memberRange, type RankRange, type Ranks, rankRange, scoreRange } from './range.js';
 
 const limitOfRanks = new ErrorReply(
   'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX',
@@ -23,7 +23,7 @@ export interface RangeForm {
 }
 
 interface RangeRequest {
-  readonly range: Range;
+  readonly range: RankRange;
   readonly isReversed: boolean;
   readonly withScores: boolean;
   readonly offset: number;
@@ -116,7 +116,7 @@ export const storeRange: SlicedHandler = function* (context) {
   return yield* storeResult(context, context.args.bytes(1), result, 'zrangestore');
 };
 
-function readKind(context: CommandContext, kind: RangeKind): Range {
+function readKind(context: CommandContext, kind: RangeKind): RankRange {
   const { args } = context;
   if (kind === 'rank') return rankRange(args, 2, false);
   return (kind === 'score' ? scoreRange : memberRange)(args.bytes(2), args.bytes(3));
@@ -153,13 +153,13 @@ export const remove: SlicedHandler = function* (context) {
 };
 
 function isLongRange({ from, to }: Ranks): boolean {
-  return to - from > LONG_ENTRIES;
+  return to - from > LONG_SORTED_SET_ENTRIES;
 }
 
 /** The set at `keyAt`, if it is large at all. @throws ErrorReply */
 function largeSet({ keyspace, args }: CommandContext, keyAt: number): SortedSet | undefined {
   const set = keyspace.peekKind(args.bytes(keyAt), SortedSet);
-  return set !== undefined && set.size > LONG_ENTRIES ? set : undefined;
+  return set !== undefined && set.size > LONG_SORTED_SET_ENTRIES ? set : undefined;
 }
 
 /** Is the range of the set at `keyAt` so long that it is read in slices? @throws ErrorReply, as the handler will */
@@ -179,5 +179,5 @@ export function isLongRemoval(kind: RangeKind): (context: CommandContext) => boo
 }
 
 export function isLongRemoveList({ args }: CommandContext): boolean {
-  return args.length > LONG_ENTRIES;
+  return args.length > LONG_SORTED_SET_ENTRIES;
 }

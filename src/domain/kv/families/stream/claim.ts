@@ -3,9 +3,9 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
-import { MANY_WORDS, Pace } from '../../slices.js';
+import { MANY_WORDS, SlicePace } from '../../slices.js';
 import type { Stream } from '../../types/stream.js';
-import type { Consumer, ConsumerGroup, Pending } from '../../types/stream-group.js';
+import type { Consumer, ConsumerGroup, PendingEntry } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { ClaimRuns } from '../../types/stream-rebuild.js';
 import { consumerOf, pushPosition, requireGroup } from './consumers.js';
@@ -78,7 +78,7 @@ class Claims {
  * that are the consumer's now, or their ids. NOGROUP.
  */
 export const claim: SlicedHandler = function* (context): Generator<void, Reply> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   const { args, keyspace, nowMs } = context;
   const key = args.bytes(1);
   const { stream, group } = requireGroup(context);
@@ -175,7 +175,7 @@ export const autoClaim: SlicedHandler = function* (context): Generator<void, Rep
   consumer.seen(nowMs);
   const claims = new Claims({ context, key, stream, group, consumer, justId });
   const { met, next } = yield* idleEnough({ stream, group, start, minIdleMs, count, nowMs });
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [id, { deliveries }] of met) {
     if (pace.isDue()) yield;
     if (stream.has(id)) claims.take(id, nowMs, justId ? deliveries : deliveries + 1);
@@ -208,8 +208,8 @@ function* idleEnough({
   minIdleMs,
   count,
   nowMs,
-}: AutoClaim): Generator<void, { readonly met: readonly [StreamId, Pending][]; readonly next: StreamId }> {
-  const met: [StreamId, Pending][] = [];
+}: AutoClaim): Generator<void, { readonly met: readonly [StreamId, PendingEntry][]; readonly next: StreamId }> {
+  const met: [StreamId, PendingEntry][] = [];
   let attempts = count * ATTEMPTS_A_CLAIM;
   let next = MIN_ID;
   yield* walkInSlices(group.pending, start, MAX_ID, (id, pending) => {

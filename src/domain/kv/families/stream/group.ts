@@ -4,7 +4,7 @@ import { ErrorReply, OK, wrongSubcommand } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
 import { type ConsumerGroup, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
-import { LONG_ENTRIES } from '../../types/stream-limits.js';
+import { LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
 import { consumerOf } from './consumers.js';
 import { noGroupInKey } from './errors.js';
 import { readId } from './ids.js';
@@ -99,7 +99,7 @@ export const deleteConsumer: SlicedHandler = function* (context) {
 export function isLongDeletion({ args, keyspace }: CommandContext): boolean {
   const stream = keyspace.peek(args.bytes(2));
   if (!(stream instanceof Stream)) return false;
-  return (stream.group(args.bytes(3))?.consumer(args.bytes(4))?.pending.size ?? 0) > LONG_ENTRIES;
+  return (stream.group(args.bytes(3))?.consumer(args.bytes(4))?.pending.size ?? 0) > LONG_STREAM_ENTRIES;
 }
 
 export const HELP = [

@@ -1,11 +1,11 @@
 /** XINFO: a stream, its groups and their consumers described. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, type Reply, wrongSubcommand } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { mapped, SlicePace } from '../../slices.js';
 import { ALL_IDS, Stream } from '../../types/stream.js';
 import { type Consumer, type ConsumerGroup, NEVER, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
-import { LONG_ENTRIES } from '../../types/stream-limits.js';
+import { LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
 import type { StreamOrder } from '../../types/stream-order.js';
 import { noGroupInKey } from './errors.js';
 import { entryReply } from './range.js';
@@ -32,7 +32,7 @@ export const stream: SlicedHandler = function* (context) {
 export function isLongStreamInfo({ args, keyspace }: CommandContext): boolean {
   const about = args.length > 3 ? keyspace.peek(args.bytes(2)) : undefined;
   if (!(about instanceof Stream)) return false;
-  return about.size > LONG_ENTRIES || about.groupCount > MANY_GROUPS || about.groups().some(isLongGroup);
+  return about.size > LONG_STREAM_ENTRIES || about.groupCount > MANY_GROUPS || about.groups().some(isLongGroup);
 }
 
 /** Describing more takes a millisecond. */
@@ -40,7 +40,7 @@ const MANY_GROUPS = 50;
 const MANY_CONSUMERS = 200;
 
 function isLongGroup({ consumerCount, pending }: ConsumerGroup): boolean {
-  return consumerCount > MANY_CONSUMERS || pending.size > LONG_ENTRIES;
+  return consumerCount > MANY_CONSUMERS || pending.size > LONG_STREAM_ENTRIES;
 }
 
 /** XINFO GROUPS key → a map for each group. */
@@ -134,7 +134,7 @@ function* fullFacts(about: Stream, count: number): Generator<void, Reply[]> {
       ...[formatId(id), consumer.name, deliveredAtMs, deliveries],
     ]);
     const consumersOf: Reply[] = [];
-    const pace = new Pace();
+    const pace = new SlicePace();
     for (const consumer of group.consumers()) {
       consumersOf.push(yield* fullConsumer(consumer, count));
       if (pace.isDue(1 + Math.min(count, consumer.pending.size))) yield;

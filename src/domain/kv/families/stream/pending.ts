@@ -3,9 +3,9 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
 import { filtered } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
-import type { ConsumerGroup, Pending } from '../../types/stream-group.js';
+import type { ConsumerGroup, PendingEntry } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
-import { LONG_ENTRIES } from '../../types/stream-limits.js';
+import { LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
 import { noSuchGroup } from './errors.js';
 import { readIds, readStart, readStop } from './ids.js';
 import { pushIds } from './references.js';
@@ -50,7 +50,7 @@ export const pending: SlicedHandler = function* (context) {
 /** Does the group have so much pending that the answer is sliced? */
 export function isLongPending({ args, keyspace }: CommandContext): boolean {
   const stream = args.length > 3 ? keyspace.peek(args.bytes(1)) : undefined;
-  return stream instanceof Stream && (stream.group(args.bytes(2))?.pending.size ?? 0) > LONG_ENTRIES;
+  return stream instanceof Stream && (stream.group(args.bytes(2))?.pending.size ?? 0) > LONG_STREAM_ENTRIES;
 }
 
 function readQuery({ args }: CommandContext): PendingQuery | undefined {
@@ -90,6 +90,6 @@ function* detailsOf(group: ConsumerGroup, query: PendingQuery, nowMs: number): G
 }
 
 /** A clock set back makes nothing younger than new. */
-export function idleOf({ deliveredAtMs }: Pending, nowMs: number): number {
+export function idleOf({ deliveredAtMs }: PendingEntry, nowMs: number): number {
   return Math.max(0, nowMs - deliveredAtMs);
 }

@@ -5,7 +5,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { ERRORS, ITEM_BYTES, NIL_ARRAY, type Reply } from '../../reply.js';
 import { Stream, type StreamEntry } from '../../types/stream.js';
 import { formatId, idAfter, idBefore, MAX_ID, type StreamId } from '../../types/stream-id.js';
-import { ENTRIES_A_SLICE, LONG_ENTRIES } from '../../types/stream-limits.js';
+import { ENTRIES_A_SLICE, LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
 import { readStart, readStop } from './ids.js';
 
 /** XLEN key → integer. */
@@ -32,7 +32,7 @@ export function range(isReverse: boolean): SlicedHandler {
 
 export function isLongRange({ args, keyspace }: CommandContext): boolean {
   const stream = keyspace.peek(args.bytes(1));
-  return stream instanceof Stream && stream.size > LONG_ENTRIES;
+  return stream instanceof Stream && stream.size > LONG_STREAM_ENTRIES;
 }
 
 /** Entries of the ids from `start` to `stop`, at most `count`, the last first where it goes back. */

@@ -2,12 +2,12 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
-import { hasManyWords, Pace } from '../../slices.js';
+import { hasManyWords, SlicePace } from '../../slices.js';
 import { inOneStep } from '../../steps.js';
 import { Stream } from '../../types/stream.js';
 import type { Consumer, ConsumerGroup } from '../../types/stream-group.js';
 import { formatId, idAfter, MAX_ID, type StreamId } from '../../types/stream-id.js';
-import { LONG_ENTRIES, MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
+import { LONG_STREAM_ENTRIES, MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
 import { ClaimRuns } from '../../types/stream-rebuild.js';
 import { consumerOf, pushPosition } from './consumers.js';
 import { noSuchGroup } from './errors.js';
@@ -52,13 +52,13 @@ export const readGroupSliced: SlicedHandler = function* (context) {
 export function isLongGroupRead(context: CommandContext): boolean {
   const words = readReadWords(context, true);
   if (words.blockMs === undefined && hasManyWords(context)) return true;
-  if (words.count <= LONG_ENTRIES || words.keys.length > MAX_KEYS_LOOKED_AT) return false;
+  if (words.count <= LONG_STREAM_ENTRIES || words.keys.length > MAX_KEYS_LOOKED_AT) return false;
   return words.keys.some((key, index) => {
     const stream = context.keyspace.peek(key);
     const group = stream instanceof Stream ? stream.group(words.group as ByteString) : undefined;
     if (group === undefined) return false;
-    if (words.ids[index] !== '>') return (group.consumer(words.consumer)?.pending.size ?? 0) > LONG_ENTRIES;
-    return (stream as Stream).size > LONG_ENTRIES && (stream as Stream).lastEntryId > group.lastId;
+    if (words.ids[index] !== '>') return (group.consumer(words.consumer)?.pending.size ?? 0) > LONG_STREAM_ENTRIES;
+    return (stream as Stream).size > LONG_STREAM_ENTRIES && (stream as Stream).lastEntryId > group.lastId;
   });
 }
 
@@ -67,7 +67,7 @@ const MAX_KEYS_LOOKED_AT = 100;
 
 function* entriesOf(context: CommandContext, words: ReadWords): Generator<void, Reply | undefined> {
   const sources: Source[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [index, key] of words.keys.entries()) {
     if (pace.isDue()) yield;
     sources.push(sourceOf(context, words, key, index));

@@ -3,11 +3,11 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
-import { hasManyWords, Pace } from '../../slices.js';
+import { hasManyWords, SlicePace } from '../../slices.js';
 import { inOneStep } from '../../steps.js';
 import { Stream } from '../../types/stream.js';
 import { formatId, idBefore, MIN_ID, type StreamId } from '../../types/stream-id.js';
-import { LONG_ENTRIES } from '../../types/stream-limits.js';
+import { LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
 import { readId } from './ids.js';
 import { entriesAfter } from './range.js';
 import { type ReadWords, readReadWords } from './read-words.js';
@@ -44,10 +44,10 @@ export function isLongRead(context: CommandContext): boolean {
   const words = readReadWords(context, false);
   if (words.blockMs !== undefined) return false;
   if (hasManyWords(context)) return true;
-  if (words.count <= LONG_ENTRIES) return false;
+  if (words.count <= LONG_STREAM_ENTRIES) return false;
   return words.keys.some((key) => {
     const stream = context.keyspace.peek(key);
-    return stream instanceof Stream && stream.size > LONG_ENTRIES;
+    return stream instanceof Stream && stream.size > LONG_STREAM_ENTRIES;
   });
 }
 
@@ -55,7 +55,7 @@ export function isLongRead(context: CommandContext): boolean {
 function* after({ args, keyspace }: CommandContext, { keys, ids }: ReadWords): Generator<void, StreamId[]> {
   const isWaiting = waiting.has(args.words);
   const found: StreamId[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [index, word] of ids.entries()) {
     const stream = isWaiting ? undefined : keyspace.peekKind(keys[index] as ByteString, Stream);
     if (word === '>') throw newForGroups;
@@ -79,7 +79,7 @@ function* news(
 ): Generator<void, Reply | undefined> {
   const items: Reply[] = [];
   const size = new AnswerSize(context);
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const [index, key] of keys.entries()) {
     if (pace.isDue()) yield;
     const stream = context.keyspace.peek(key);

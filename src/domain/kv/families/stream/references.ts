@@ -1,7 +1,7 @@
 /** What becomes of groups' references to entries that go: KEEPREF, DELREF and ACKED of Redis 8.2. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
-import { Pace } from '../../slices.js';
+import { SlicePace } from '../../slices.js';
 import type { Stream } from '../../types/stream.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
 import { IDS_A_COMMAND } from '../../types/stream-limits.js';
@@ -26,7 +26,7 @@ export function* dropReferences(
   ids: readonly StreamId[],
 ): Generator<void, number> {
   let dropped = 0;
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const group of stream.groups()) {
     if (pace.isDue()) yield;
     if (group.pending.size === 0) continue;

@@ -5,7 +5,7 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
 import { MIN_ID, type StreamId } from '../../types/stream-id.js';
-import { ENTRIES_A_SLICE, LONG_ENTRIES } from '../../types/stream-limits.js';
+import { ENTRIES_A_SLICE, LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
 import { readId } from './ids.js';
 import { dropReferences, pushTrimmed, type References, readReferences } from './references.js';
 
@@ -94,8 +94,8 @@ export function checkTrim(trim: Trim): void {
 
 /** Would it have so much to do that it should be sliced? */
 export function isLongTrim(stream: Stream, trim: Trim): boolean {
-  if (trim.kind === undefined || stream.size <= LONG_ENTRIES) return false;
-  return trim.kind === 'MINID' ? stream.firstId < trim.minId : stream.size - trim.maxLength > LONG_ENTRIES;
+  if (trim.kind === undefined || stream.size <= LONG_STREAM_ENTRIES) return false;
+  return trim.kind === 'MINID' ? stream.firstId < trim.minId : stream.size - trim.maxLength > LONG_STREAM_ENTRIES;
 }
 
 /** Trims and records it. @returns how many entries are gone */

@@ -4,7 +4,7 @@ import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
 import { ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
-import { Pace } from '../../slices.js';
+import { SlicePace } from '../../slices.js';
 import { readSetOptions, storeWithExpiry } from './set.js';
 
 const badKeyCount = new ErrorReply('ERR invalid numkeys value');
@@ -35,7 +35,7 @@ export const setMany: SlicedHandler = function* (context) {
 export const setManyIfMissing: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   requirePairs(context, 'msetnx');
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (let i = 1; i < args.length; i += 2) {
     if (keyspace.fetch(args.bytes(i)) !== undefined) return 0;
     if (pace.isDue()) yield;
@@ -67,7 +67,7 @@ function* storeMany({ args, keyspace, effects, notify }: CommandContext): Genera
 
 /** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 and nothing set. */
 export const setManyExpiring: SlicedHandler = function* (context): Generator<void, Reply> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   const { args, keyspace } = context;
   const count = /^[1-9][0-9]{0,9}$/.test(args.bytes(1)) ? Number(args.bytes(1)) : 0;
   if (count < 1 || count > 0x7fffffff) throw badKeyCount;

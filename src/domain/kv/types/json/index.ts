@@ -1,7 +1,7 @@
 export { inOneStep, type Steps } from '../../steps.js';
 export { JsonDocument, type NewValue } from './json-document.js';
 export * from './json-limits.js';
-export { levelOf, matchesOf, outermost, type Place, pathOf, tokenText } from './json-matches.js';
+export { type JsonPlace, levelOf, matchesOf, outermost, pathOf, tokenText } from './json-matches.js';
 export { type Arithmetic, formatNumber, reckon } from './json-numbers.js';
 export { compilePath, isRoot, type JsonPath, lastOfStatic } from './json-path.js';
 export { pathTooDeep, pathTooLong, tooManyTerms } from './json-path-parser.js';

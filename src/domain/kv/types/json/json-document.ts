@@ -3,15 +3,15 @@
  * `bytes` follows every change, so none of them looks at more than what it adds or takes away.
  *
  * Invariants
- *  D1 `bytes` is what `measured` counts for the root
- *  D2 no container stands in two places: what is put in belongs to the document alone
- *  D3 it is never deeper than MAX_JSON_DEPTH; commands see to that before they change anything
+ *  JD1 `bytes` is what `measured` counts for the root
+ *  JD2 no container stands in two places: what is put in belongs to the document alone
+ *  JD3 it is never deeper than MAX_JSON_DEPTH; commands see to that before they change anything
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
 import { inOneStep, type Steps } from '../../steps.js';
 import type { UndoLog } from '../../undo-log.js';
-import type { Place } from './json-matches.js';
+import type { JsonPlace } from './json-matches.js';
 import { formatNumber } from './json-numbers.js';
 import { rebuildDocument } from './json-rebuild.js';
 import {
@@ -19,7 +19,7 @@ import {
   isContainer,
   type JsonArray,
   type JsonContainer,
-  type JsonObject,
+  type JsonMembers,
   type JsonValue,
   lengthOfJson,
   measured,
@@ -58,7 +58,7 @@ export class JsonDocument implements Collection {
   }
 
   /** Puts a value in the place of another. */
-  *put(place: Place, { value, bytes }: NewValue): Steps<void> {
+  *put(place: JsonPlace, { value, bytes }: NewValue): Steps<void> {
     this.#bytes += bytes - (place.parent === undefined ? this.#bytes : yield* measured(place.value));
     if (place.parent === undefined) {
       this.#root = value;
@@ -73,7 +73,7 @@ export class JsonDocument implements Collection {
       });
       container[token as number] = value;
     } else {
-      const object = container as JsonObject;
+      const object = container as JsonMembers;
       const before = object.get(token as ByteString) as JsonValue;
       this.undo?.push(() => object.set(token as ByteString, before));
       object.set(token as ByteString, value);
@@ -81,13 +81,13 @@ export class JsonDocument implements Collection {
   }
 
   /** A member that the object does not have yet. */
-  add(object: JsonObject, name: ByteString, { value, bytes }: NewValue): void {
+  add(object: JsonMembers, name: ByteString, { value, bytes }: NewValue): void {
     this.undo?.push(() => object.delete(name));
     object.set(name, value);
     this.#bytes += memberBytes(name) + bytes;
   }
 
-  remove(object: JsonObject, name: ByteString, bytes: number): void {
+  remove(object: JsonMembers, name: ByteString, bytes: number): void {
     this.#keepContainer(object);
     object.delete(name);
     this.#bytes -= memberBytes(name) + bytes;
@@ -218,7 +218,7 @@ function arrayPutBack(array: JsonArray): () => void {
   };
 }
 
-function objectPutBack(object: JsonObject): () => void {
+function objectPutBack(object: JsonMembers): () => void {
   const members = [...object];
   return () => {
     object.clear();

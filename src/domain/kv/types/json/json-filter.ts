@@ -7,7 +7,7 @@
 import { ErrorReply } from '../../reply.js';
 import type { Steps } from '../../steps.js';
 import { MAX_MATCHED_BYTES } from './json-limits.js';
-import type { CompareOperator, Filter, Segment, Term } from './json-path.js';
+import type { CompareOperator, Filter, FilterTerm, PathSegment } from './json-path.js';
 import { compilePattern } from './json-pattern.js';
 import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, WholeFloat } from './json-value.js';
 
@@ -15,9 +15,9 @@ import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, WholeFloat
 export interface FilterScope {
   readonly root: JsonValue;
   /** Values a path leads to from the candidate. */
-  from(candidate: JsonValue, segments: readonly Segment[]): Steps<readonly JsonValue[]>;
+  from(candidate: JsonValue, segments: readonly PathSegment[]): Steps<readonly JsonValue[]>;
   /** What a path from the root leads to; it is the same for every candidate. */
-  fromRoot(segments: readonly Segment[]): Steps<readonly JsonValue[]>;
+  fromRoot(segments: readonly PathSegment[]): Steps<readonly JsonValue[]>;
 }
 
 const tooLongToMatch = new ErrorReply('ERR string is too long for a regular expression');
@@ -46,7 +46,7 @@ export function* passes(filter: Filter, candidate: JsonValue, scope: FilterScope
   }
 }
 
-function* valuesOf(term: Term, candidate: JsonValue, scope: FilterScope): Steps<readonly JsonValue[]> {
+function* valuesOf(term: FilterTerm, candidate: JsonValue, scope: FilterScope): Steps<readonly JsonValue[]> {
   if (term.kind === 'literal') return [term.value];
   if (term.steps === undefined) {
     return yield* term.isFromRoot ? scope.fromRoot(term.segments) : scope.from(candidate, term.segments);

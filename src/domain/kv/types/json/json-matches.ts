@@ -2,11 +2,11 @@
  * Which places of a document a path leads to, in steps.
  *
  * Invariants
- *  M1 a place is found once, whatever overlaps in the path
- *  M2 what is below a place is found before it: a recursive step takes the deepest first, and so changes made
- *     in the order of the matches never move or remove a place that is still to come, but within one array
- *  M3 work is at most the size of the document for each step of the path; what filters look at on top of it is
- *     limited (MAX_FILTER_VISITS)
+ *  JM1 a place is found once, whatever overlaps in the path
+ *  JM2 what is below a place is found before it: a recursive step takes the deepest first, and so changes made
+ *      in the order of the matches never move or remove a place that is still to come, but within one array
+ *  JM3 work is at most the size of the document for each step of the path; what filters look at on top of it is
+ *      limited (MAX_FILTER_VISITS)
  */
 
 import type { ByteString } from '../../../../kernel/index.js';
@@ -14,24 +14,24 @@ import { ErrorReply } from '../../reply.js';
 import type { Steps } from '../../steps.js';
 import { type FilterScope, passes } from './json-filter.js';
 import { MAX_FILTER_VISITS } from './json-limits.js';
-import type { Segment, Selector } from './json-path.js';
+import type { PathSegment, PathSelector } from './json-path.js';
 import { isContainer, type JsonContainer, type JsonValue, lengthOfJson, ValuePace } from './json-value.js';
 
 /** Where a value stands. Good until the array it stands in is changed. */
-export interface Place {
+export interface JsonPlace {
   readonly value: JsonValue;
   /** Undefined for the root. */
-  readonly parent: Place | undefined;
+  readonly parent: JsonPlace | undefined;
   /** Name or index in the parent's value. */
   readonly token: ByteString | number;
 }
 
-function rootPlace(value: JsonValue): Place {
+function rootPlace(value: JsonValue): JsonPlace {
   return { value, parent: undefined, token: '' };
 }
 
 /** The one path that leads there and nowhere else, in bracket notation. */
-export function pathOf(place: Place): ByteString {
+export function pathOf(place: JsonPlace): ByteString {
   const tokens: ByteString[] = [];
   for (let at = place; at.parent !== undefined; at = at.parent) tokens.push(tokenText(at.token));
   return `$${tokens.reverse().join('')}`;
@@ -43,14 +43,14 @@ export function tokenText(token: ByteString | number): ByteString {
 }
 
 /** How many steps the place is away from the root. */
-export function levelOf(place: Place): number {
+export function levelOf(place: JsonPlace): number {
   let level = 0;
   for (let at = place; at.parent !== undefined; at = at.parent) level += 1;
   return level;
 }
 
 /** Places that are below no other of them. */
-export function* outermost(places: readonly Place[]): Steps<readonly Place[]> {
+export function* outermost(places: readonly JsonPlace[]): Steps<readonly JsonPlace[]> {
   if (places.length < 2) return places;
   const containers = new Set<JsonValue>();
   const pace = new ValuePace();
@@ -59,7 +59,7 @@ export function* outermost(places: readonly Place[]): Steps<readonly Place[]> {
     if (pace.isDue()) yield;
   }
   if (containers.size === 0) return places;
-  const outer: Place[] = [];
+  const outer: JsonPlace[] = [];
   for (const place of places) {
     if (!isWithin(place, containers)) outer.push(place);
     if (pace.isDue()) yield;
@@ -67,13 +67,13 @@ export function* outermost(places: readonly Place[]): Steps<readonly Place[]> {
   return outer;
 }
 
-function isWithin({ parent }: Place, containers: ReadonlySet<JsonValue>): boolean {
+function isWithin({ parent }: JsonPlace, containers: ReadonlySet<JsonValue>): boolean {
   for (let above = parent; above !== undefined; above = above.parent) if (containers.has(above.value)) return true;
   return false;
 }
 
 /** All places the path leads to. */
-export function* matchesOf(root: JsonValue, segments: readonly Segment[]): Steps<Place[]> {
+export function* matchesOf(root: JsonValue, segments: readonly PathSegment[]): Steps<JsonPlace[]> {
   return yield* new Evaluation(root).run([rootPlace(root)], segments);
 }
 
@@ -81,7 +81,7 @@ const tooMuchToFilter = new ErrorReply('ERR the filters of the path look at too 
 
 class Evaluation implements FilterScope {
   readonly #pace = new ValuePace();
-  readonly #fromRoot = new Map<readonly Segment[], readonly JsonValue[]>();
+  readonly #fromRoot = new Map<readonly PathSegment[], readonly JsonValue[]>();
 
   /** How deep in filters within filters the evaluation is. */
   #nesting = 0;
@@ -89,11 +89,11 @@ class Evaluation implements FilterScope {
 
   constructor(readonly root: JsonValue) {}
 
-  *run(from: Place[], segments: readonly Segment[]): Steps<Place[]> {
+  *run(from: JsonPlace[], segments: readonly PathSegment[]): Steps<JsonPlace[]> {
     let places = from;
     for (const { isRecursive, selectors } of segments) {
       if (places.length === 0) return places;
-      const next: Place[] = [];
+      const next: JsonPlace[] = [];
       const isDirect = selectors.every(({ kind }) => kind === 'name' || kind === 'index');
       if (isRecursive) {
         yield* this.#descend(places, selectors, isDirect, next);
@@ -109,14 +109,14 @@ class Evaluation implements FilterScope {
     return places;
   }
 
-  *from(candidate: JsonValue, segments: readonly Segment[]): Steps<readonly JsonValue[]> {
+  *from(candidate: JsonValue, segments: readonly PathSegment[]): Steps<readonly JsonValue[]> {
     this.#nesting += 1;
     const places = yield* this.run([rootPlace(candidate)], segments);
     this.#nesting -= 1;
     return places.map(({ value }) => value);
   }
 
-  *fromRoot(segments: readonly Segment[]): Steps<readonly JsonValue[]> {
+  *fromRoot(segments: readonly PathSegment[]): Steps<readonly JsonValue[]> {
     const known = this.#fromRoot.get(segments);
     if (known !== undefined) return known;
     const found = yield* this.from(this.root, segments);
@@ -133,12 +133,17 @@ class Evaluation implements FilterScope {
     return this.#pace.isDue(met);
   }
 
-  /** Each container below the places and then it itself (M2); one that several places share is met once (M1). */
-  *#descend(places: readonly Place[], selectors: readonly Selector[], isDirect: boolean, into: Place[]): Steps<void> {
+  /** Each container below the places and then it itself (JM2); one that several places share is met once (JM1). */
+  *#descend(
+    places: readonly JsonPlace[],
+    selectors: readonly PathSelector[],
+    isDirect: boolean,
+    into: JsonPlace[],
+  ): Steps<void> {
     const seen = places.length > 1 ? new Set<JsonContainer>() : undefined;
     for (const start of places) {
-      const open: { place: Place; children: Iterator<Place> }[] = [];
-      const begin = (place: Place): void => {
+      const open: { place: JsonPlace; children: Iterator<JsonPlace> }[] = [];
+      const begin = (place: JsonPlace): void => {
         if (!isContainer(place.value) || seen?.has(place.value)) return;
         seen?.add(place.value);
         open.push({ place, children: childrenOf(place, place.value) });
@@ -159,7 +164,7 @@ class Evaluation implements FilterScope {
     }
   }
 
-  *#select(place: Place, selectors: readonly Selector[], into: Place[]): Steps<void> {
+  *#select(place: JsonPlace, selectors: readonly PathSelector[], into: JsonPlace[]): Steps<void> {
     const { value } = place;
     if (!isContainer(value)) return;
     const take = taker(place, selectors, into);
@@ -186,15 +191,15 @@ class Evaluation implements FilterScope {
   }
 }
 
-function selectDirectly(place: Place, selectors: readonly Selector[], into: Place[]): void {
+function selectDirectly(place: JsonPlace, selectors: readonly PathSelector[], into: JsonPlace[]): void {
   const { value } = place;
   if (!isContainer(value)) return;
   const take = taker(place, selectors, into);
   for (const selector of selectors) takeDirectly(selector, value, take);
 }
 
-/** Takes each child of the place once, whichever selectors ask for it (M1). */
-function taker(place: Place, selectors: readonly Selector[], into: Place[]): Take {
+/** Takes each child of the place once, whichever selectors ask for it (JM1). */
+function taker(place: JsonPlace, selectors: readonly PathSelector[], into: JsonPlace[]): Take {
   const taken = selectors.length > 1 ? new Set<ByteString | number>() : undefined;
   return (token, child) => {
     if (child === undefined || taken?.has(token)) return;
@@ -203,7 +208,7 @@ function taker(place: Place, selectors: readonly Selector[], into: Place[]): Tak
   };
 }
 
-function takeDirectly(selector: Selector, value: JsonContainer, take: Take): void {
+function takeDirectly(selector: PathSelector, value: JsonContainer, take: Take): void {
   if (selector.kind === 'name') {
     if (value instanceof Map) take(selector.name, value.get(selector.name));
   } else if (selector.kind === 'index' && Array.isArray(value)) {
@@ -219,7 +224,7 @@ function bounded(index: number, length: number): number {
 }
 
 /** Places of the containers in a container: nothing else has anything below it. */
-function* childrenOf(place: Place, value: JsonContainer): IterableIterator<Place> {
+function* childrenOf(place: JsonPlace, value: JsonContainer): IterableIterator<JsonPlace> {
   for (const [token, child] of value.entries()) {
     if (isContainer(child)) yield { value: child, parent: place, token };
   }

@@ -12,7 +12,7 @@ import { isUtf8 } from 'node:buffer';
 import { type ByteString, isAscii } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
 import { MAX_FILTER_TERMS, MAX_PATH_BYTES, MAX_PATH_SEGMENTS } from './json-limits.js';
-import type { CompareOperator, Filter, Segment, Selector, Term } from './json-path.js';
+import type { CompareOperator, Filter, FilterTerm, PathSegment, PathSelector } from './json-path.js';
 import { compilePattern } from './json-pattern.js';
 import { notUtf8, parseJson } from './json-reader.js';
 
@@ -28,7 +28,7 @@ const OPERATOR = /==|!=|<=|>=|=~|<|>/y;
 const WORD = /true|false|null/y;
 
 /** @param isTrusted of any length @throws ErrorReply */
-export function parsePath(text: ByteString, isTrusted: boolean): readonly Segment[] {
+export function parsePath(text: ByteString, isTrusted: boolean): readonly PathSegment[] {
   if (!isTrusted) {
     if (text.length > MAX_PATH_BYTES) throw pathTooLong;
     if (!isAscii(text) && !isUtf8(Buffer.from(text, 'latin1'))) throw notUtf8;
@@ -43,7 +43,7 @@ class PathParser {
 
   constructor(private readonly text: ByteString) {}
 
-  path(): readonly Segment[] {
+  path(): readonly PathSegment[] {
     this.#at = 1;
     const segments = this.#takeSegments();
     this.#blank();
@@ -51,8 +51,8 @@ class PathParser {
     return segments;
   }
 
-  #takeSegments(): readonly Segment[] {
-    const segments: Segment[] = [];
+  #takeSegments(): readonly PathSegment[] {
+    const segments: PathSegment[] = [];
     for (;;) {
       const segment = this.#segment();
       if (segment === undefined) return segments;
@@ -62,7 +62,7 @@ class PathParser {
     }
   }
 
-  #segment(): Segment | undefined {
+  #segment(): PathSegment | undefined {
     const isRecursive = this.#take('..');
     const hasDot = !isRecursive && this.#take('.');
     if (this.#take('[')) {
@@ -76,8 +76,8 @@ class PathParser {
     return { isRecursive, selectors: [{ kind: 'name', name }] };
   }
 
-  #selectors(): Selector[] {
-    const selectors: Selector[] = [];
+  #selectors(): PathSelector[] {
+    const selectors: PathSelector[] = [];
     do {
       this.#blank();
       selectors.push(this.#selector());
@@ -87,7 +87,7 @@ class PathParser {
     return selectors;
   }
 
-  #selector(): Selector {
+  #selector(): PathSelector {
     if (this.#take('*')) return { kind: 'all' };
     if (this.#take('?')) return { kind: 'filter', filter: this.#filter() };
     const name = this.#quoted();
@@ -142,7 +142,7 @@ class PathParser {
     return { kind: 'compare', left, operator, right: { ...right, pattern: compilePattern(right.value) } };
   }
 
-  #term(): Term {
+  #term(): FilterTerm {
     if (this.#take('@')) return this.#pathTerm(false);
     if (this.#take('$')) return this.#pathTerm(true);
     const string = this.#quoted();
@@ -152,7 +152,7 @@ class PathParser {
     return { kind: 'literal', value: parseJson(literal).value };
   }
 
-  #pathTerm(isFromRoot: boolean): Term {
+  #pathTerm(isFromRoot: boolean): FilterTerm {
     const segments = this.#takeSegments();
     return { kind: 'path', isFromRoot, segments, steps: staticSteps(segments) };
   }
@@ -210,7 +210,7 @@ class PathParser {
 }
 
 /** The names and indexes, where each step is exactly one. */
-export function staticSteps(segments: readonly Segment[]): (ByteString | number)[] | undefined {
+export function staticSteps(segments: readonly PathSegment[]): (ByteString | number)[] | undefined {
   const steps: (ByteString | number)[] = [];
   for (const { isRecursive, selectors } of segments) {
     const selector = selectors.length === 1 && !isRecursive ? selectors[0] : undefined;

@@ -8,7 +8,7 @@ import { parsePath, staticSteps } from './json-path-parser.js';
 import type { JsonPattern } from './json-pattern.js';
 import type { JsonValue } from './json-value.js';
 
-export type Selector =
+export type PathSelector =
   | { readonly kind: 'name'; readonly name: ByteString }
   | { readonly kind: 'index'; readonly index: number }
   | {
@@ -21,26 +21,31 @@ export type Selector =
   | { readonly kind: 'filter'; readonly filter: Filter };
 
 /** One step of a path: `selectors` of each value, or of it and all that is below it. */
-export interface Segment {
+export interface PathSegment {
   readonly isRecursive: boolean;
-  readonly selectors: readonly Selector[];
+  readonly selectors: readonly PathSelector[];
 }
 
 export type Filter =
   | { readonly kind: 'or' | 'and'; readonly parts: readonly Filter[] }
   | { readonly kind: 'not'; readonly part: Filter }
-  | { readonly kind: 'test'; readonly term: Term }
-  | { readonly kind: 'compare'; readonly left: Term; readonly operator: CompareOperator; readonly right: Term };
+  | { readonly kind: 'test'; readonly term: FilterTerm }
+  | {
+      readonly kind: 'compare';
+      readonly left: FilterTerm;
+      readonly operator: CompareOperator;
+      readonly right: FilterTerm;
+    };
 
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | '=~';
 
-export type Term =
+export type FilterTerm =
   | { readonly kind: 'literal'; readonly value: JsonValue; readonly pattern?: JsonPattern }
   /** `@…`: from the candidate; `$…`: from the root. */
   | {
       readonly kind: 'path';
       readonly isFromRoot: boolean;
-      readonly segments: readonly Segment[];
+      readonly segments: readonly PathSegment[];
       /** What it leads to in one go, where each of its steps is one name or one index. */
       readonly steps: readonly (ByteString | number)[] | undefined;
     };
@@ -51,7 +56,7 @@ export interface JsonPath {
   /** With the `$`, as errors show it. */
   readonly full: ByteString;
   readonly isLegacy: boolean;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly PathSegment[];
 }
 
 const compiled = new Map<ByteString, JsonPath>();

@@ -5,7 +5,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import { REBUILD_CHUNK_BYTES } from './json-limits.js';
 import { tokenText } from './json-matches.js';
-import { isContainer, type JsonArray, type JsonObject, type JsonValue, measured } from './json-value.js';
+import { isContainer, type JsonArray, type JsonMembers, type JsonValue, measured } from './json-value.js';
 import { quoted, stringifyJson } from './json-writer.js';
 
 export function* rebuildDocument(key: ByteString, root: JsonValue): Iterable<ByteString[]> {
@@ -15,7 +15,7 @@ export function* rebuildDocument(key: ByteString, root: JsonValue): Iterable<Byt
     yield* fillArray(key, '$', root);
   } else {
     yield ['JSON.SET', key, '$', '{}'];
-    yield* fillObject(key, '$', root as JsonObject);
+    yield* fillObject(key, '$', root as JsonMembers);
   }
 }
 
@@ -53,7 +53,7 @@ function* fillArray(key: ByteString, path: ByteString, array: JsonArray): Iterab
 }
 
 /** Members go in by JSON.MERGE, many at a time; those with a null in them, which it would leave out, one by one. */
-function* fillObject(key: ByteString, path: ByteString, object: JsonObject): Iterable<ByteString[]> {
+function* fillObject(key: ByteString, path: ByteString, object: JsonMembers): Iterable<ByteString[]> {
   let members = '';
   for (const [name, member] of object) {
     const isLongMember = isLong(member);
@@ -76,5 +76,5 @@ function* fillObject(key: ByteString, path: ByteString, object: JsonObject): Ite
 }
 
 function fill(key: ByteString, path: ByteString, container: JsonValue): Iterable<ByteString[]> {
-  return Array.isArray(container) ? fillArray(key, path, container) : fillObject(key, path, container as JsonObject);
+  return Array.isArray(container) ? fillArray(key, path, container) : fillObject(key, path, container as JsonMembers);
 }

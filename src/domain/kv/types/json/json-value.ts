@@ -6,7 +6,7 @@
  * beyond 2^53 are bigints.
  */
 import type { ByteString } from '../../../../kernel/index.js';
-import { Pace } from '../../slices.js';
+import { SlicePace } from '../../slices.js';
 import type { Steps } from '../../steps.js';
 import { SLICE_VALUES } from './json-limits.js';
 
@@ -17,8 +17,8 @@ export class WholeFloat {
 
 export type JsonNumber = number | bigint | WholeFloat;
 export type JsonArray = JsonValue[];
-export type JsonObject = Map<ByteString, JsonValue>;
-export type JsonContainer = JsonArray | JsonObject;
+export type JsonMembers = Map<ByteString, JsonValue>;
+export type JsonContainer = JsonArray | JsonMembers;
 export type JsonValue = null | boolean | ByteString | JsonNumber | JsonContainer;
 
 export type JsonTypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
@@ -70,7 +70,7 @@ export function ownBytes(value: JsonValue): number {
 }
 
 /** A step over the values of a document. */
-export class ValuePace extends Pace {
+export class ValuePace extends SlicePace {
   constructor() {
     super(SLICE_VALUES);
   }
@@ -119,7 +119,7 @@ export function* copied(value: JsonValue): Steps<JsonValue> {
       }
     } else {
       for (const [name, child] of source) {
-        (copy as JsonObject).set(name, begin(child));
+        (copy as JsonMembers).set(name, begin(child));
         if (pace.isDue()) yield;
       }
     }

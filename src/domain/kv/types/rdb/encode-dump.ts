@@ -7,7 +7,7 @@ import { bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
 import { MAX_FIELD_EXPIRY_MS } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
-import { Pace } from '../../slices.js';
+import { SlicePace } from '../../slices.js';
 import { inOneStep, workOf } from '../../steps.js';
 import { crc64InSteps } from '../crc64.js';
 import { DUMP_TYPES } from './dump-types.js';
@@ -79,7 +79,7 @@ function* sealInSteps(body: ByteString, version: number): Generator<void, ByteSt
 const ROOM_FOR_CHECKSUM = '\0'.repeat(8);
 
 function* eachWord(value: Collection, from: number, take: (word: ByteString) => void): Generator<void, void> {
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const words of value.rebuild('')) {
     for (let i = from; i < words.length; i += 1) take(words[i] as ByteString);
     if (pace.isDue(workOf(words))) yield;
@@ -113,7 +113,7 @@ function* writeSortedSet(out: RdbWriter, value: Collection): Generator<void, voi
 function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> {
   const expiries = new Map<ByteString, number>();
   const fields: ByteString[] = [];
-  const pace = new Pace();
+  const pace = new SlicePace();
   let earliest = Number.POSITIVE_INFINITY;
   for (const words of value.rebuild('')) {
     // HPEXPIREAT key instant FIELDS n field …
@@ -143,7 +143,7 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
 
 function* writeStream(out: RdbWriter, value: Collection): Generator<void, void> {
   const form = new StreamForm();
-  const pace = new Pace();
+  const pace = new SlicePace();
   for (const words of value.rebuild('')) {
     form.take(words);
     if (pace.isDue(workOf(words))) yield;

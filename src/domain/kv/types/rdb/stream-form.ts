@@ -3,7 +3,7 @@
  * its first entry, then counters, groups, and who has what pending.
  */
 import type { ByteString } from '../../../../kernel/index.js';
-import { mergeSorted, Pace } from '../../slices.js';
+import { mergeSorted, SlicePace } from '../../slices.js';
 import { decodeListpack, encodeListpack } from './listpack.js';
 import { BadFormat, type RdbReader } from './rdb-reader.js';
 import type { RdbWriter } from './rdb-writer.js';
@@ -165,7 +165,7 @@ function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pen
   out.string(name);
   writeId(out, lastId);
   out.size(entriesRead ?? UNKNOWN_READ);
-  const pace = new Pace();
+  const pace = new SlicePace();
   const all = yield* mergeSorted([...pending.values()], (a, b) => (a.rawId < b.rawId ? -1 : 1));
   const own = new Map<ByteString, Pending[]>([...consumers].map((consumer) => [consumer, []]));
   out.size(all.length);

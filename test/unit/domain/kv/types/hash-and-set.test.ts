@@ -1,3 +1,4 @@
+/** Proves FE1, HV1, HV2, SV1, PW2. */
 import { expect } from 'chai';
 import { HashValue } from '../../../../../src/domain/kv/types/hash-value.js';
 import { findWord, packWord, unpackWords } from '../../../../../src/domain/kv/types/packed-words.js';

@@ -1,4 +1,4 @@
-/** Paths: what they lead to, in which order, and what is refused. */
+/** Paths: what they lead to, in which order, and what is refused. Proves JM1, JM3. */
 import { expect } from 'chai';
 import {
   compilePath,

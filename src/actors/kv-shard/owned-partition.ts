@@ -2,21 +2,21 @@
  * One partition in memory: its engine, who listens to it and who waits in it, and which of its keys hold
  * something that is not stored yet.
  *
- *  P1 a key is uncommitted from the command that changed it until the entry with that change is stored
- *  P2 a reply that looked at an uncommitted key waits for that entry
- *  P3 of a command that is half done nothing is in an entry: it goes into the one that is open when it is done
+ *  PS1 a key is uncommitted from the command that changed it until the entry with that change is stored
+ *  PS2 a reply that looked at an uncommitted key waits for that entry
+ *  PS3 of a command that is half done nothing is in an entry: it goes into the one that is open when it is done
  */
 import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../messages/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
-import type { SlotAudience } from './slot-audience.js';
-import { WaitingRoom } from './waiting-room.js';
+import type { PartitionAudience } from './partition-audience.js';
+import { WaitingCommands } from './waiting-commands.js';
 
 const NOTHING = new ChangedKeys();
 
-export class PartitionSlot {
+export class OwnedPartition {
   #fold: KvFold | undefined;
   /** What the newest snapshot has of it; undefined: nothing. */
   snapshot: ManifestPartition | undefined;
@@ -26,7 +26,7 @@ export class PartitionSlot {
   /** A command in slices, or a transaction, is half done: nothing else runs here until it has ended. */
   underway: KvWork | undefined;
   readonly parked: KvWork[] = [];
-  readonly waiting = new WaitingRoom();
+  readonly waiting = new WaitingCommands();
   inFlight = new ChangedKeys();
   /** Ordinal within the open turn of the last effect of this partition. */
   openOrdinal = 0;
@@ -46,7 +46,7 @@ export class PartitionSlot {
 
   constructor(
     readonly name: PartitionName,
-    readonly audience: SlotAudience,
+    readonly audience: PartitionAudience,
   ) {
     this.database = parseKvPartition(name).database;
   }
@@ -118,7 +118,7 @@ export class PartitionSlot {
     this.inFlightOrdinal = this.openOrdinal;
     this.openOrdinal = 0;
     this.audience.seal();
-    // P3; which keys it has changed so far is not known apart.
+    // PS3; which keys it has changed so far is not known apart.
     if (run.isOpen) changes.open.everything = true;
     return effects.take();
   }

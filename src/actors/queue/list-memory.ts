@@ -20,7 +20,7 @@ export const DEFAULT_LIST_LIMITS: ListLimits = {
 /** Always sent, if one list may be as long: a thousand of them are no more than what others take anyway. */
 const SHORT_BYTES = 16 * 1024;
 
-export class ListRoom {
+export class ListMemory {
   #usedBytes = 0;
   #longBytes = 0;
 

@@ -11,7 +11,7 @@ import type { AccountId } from '../../kernel/index.js';
 /** Times what is free, squared, over all. */
 const WEIGHT = 16;
 
-export class DeliveryRoom {
+export class DeliveryPlaces {
   #inFlight = 0;
   readonly #inFlightByAccount = new Map<AccountId, number>();
   #waiting = new Set<() => void>();

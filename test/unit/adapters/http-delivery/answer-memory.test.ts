@@ -1,14 +1,15 @@
+/** Proves AR1–AR3. */
 import { expect } from 'chai';
-import { AnswerRoom } from '../../../../src/adapters/http-delivery/answer-room.js';
+import { AnswerMemory } from '../../../../src/adapters/http-delivery/answer-memory.js';
 
 const ROOM = 1000;
 
 describe('the room for long answers', () => {
-  let room: AnswerRoom;
+  let room: AnswerMemory;
   let went: string[];
 
   beforeEach(() => {
-    room = new AnswerRoom(ROOM);
+    room = new AnswerMemory(ROOM);
     went = [];
   });
 

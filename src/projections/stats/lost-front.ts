@@ -10,7 +10,7 @@ import { isQueuePartition, type ManifestPartition, parseQueuePartition } from '.
 import type { Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
 import type { StatsCheckpoint, StatsStore } from './stats-store.js';
 
-export interface SnapshotFactsPorts {
+export interface LostFrontPorts {
   readonly journal: Pick<Journal, 'tail'>;
   readonly objects: ObjectStore;
   readonly timers: Timers;
@@ -21,7 +21,7 @@ const STEP_EVENTS = 1000;
 
 /** @returns where to go on: at what is left of the journal. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
 export async function factsFromSnapshot(
-  ports: SnapshotFactsPorts,
+  ports: LostFrontPorts,
   store: StatsStore,
   shard: ShardName,
 ): Promise<StatsCheckpoint> {
@@ -40,7 +40,7 @@ export async function factsFromSnapshot(
 }
 
 async function takeFacts(
-  ports: SnapshotFactsPorts,
+  ports: LostFrontPorts,
   snapshots: SnapshotStore,
   store: StatsStore,
   partition: ManifestPartition,

@@ -1,14 +1,14 @@
 /**
  * Commands that wait for a key of one partition, in the order they came.
  *
- *  W1 of the commands that wait for a key the one that came first is served first
- *  W2 a command leaves once: served, timed out, sent away or given up with its actor
+ *  WC1 of the commands that wait for a key the one that came first is served first
+ *  WC2 a command leaves once: served, timed out, sent away or given up with its actor
  */
 import { type Blocked, ErrorReply, findCommand, type KeyChanges, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, obtain } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
 
-export interface Waiter {
+export interface WaitingCommand {
   readonly work: KvWork;
   readonly words: readonly ByteString[];
   readonly keys: readonly ByteString[];
@@ -19,9 +19,9 @@ export interface Waiter {
 
 const UNBLOCKED = new ErrorReply('UNBLOCKED client unblocked via CLIENT UNBLOCK');
 
-export class WaitingRoom {
-  readonly #waitersByName = new Map<string, Waiter>();
-  readonly #waitersByKey = new Map<ByteString, Set<Waiter>>();
+export class WaitingCommands {
+  readonly #waitersByName = new Map<string, WaitingCommand>();
+  readonly #waitersByKey = new Map<ByteString, Set<WaitingCommand>>();
   #earliestMs = Number.POSITIVE_INFINITY;
 
   get size(): number {
@@ -48,7 +48,7 @@ export class WaitingRoom {
   add(work: KvWork, words: readonly ByteString[], blocked: Blocked, nowMs: number, changes: KeyChanges): void {
     const untilMs = blocked.timeoutMs === 0 ? Number.POSITIVE_INFINITY : nowMs + blocked.timeoutMs;
     const keys = [...new Set(blocked.keys)];
-    const waiter: Waiter = { work, words: blocked.words ?? words, keys, untilMs, onTimeout: blocked.onTimeout };
+    const waiter: WaitingCommand = { work, words: blocked.words ?? words, keys, untilMs, onTimeout: blocked.onTimeout };
     this.#waitersByName.set(work.request.waiter as string, waiter);
     for (const key of keys) {
       obtain(this.#waitersByKey, key, () => new Set()).add(waiter);
@@ -58,15 +58,15 @@ export class WaitingRoom {
   }
 
   /** Those who wait for the key, first come first; a copy, for they leave while it is gone through. */
-  waitingFor(key: ByteString): Waiter[] {
+  waitingFor(key: ByteString): WaitingCommand[] {
     return [...(this.#waitersByKey.get(key) ?? [])];
   }
 
-  isWaiting(waiter: Waiter): boolean {
+  isWaiting(waiter: WaitingCommand): boolean {
     return this.#waitersByName.get(waiter.work.request.waiter as string) === waiter;
   }
 
-  remove(waiter: Waiter, changes: KeyChanges | undefined): void {
+  remove(waiter: WaitingCommand, changes: KeyChanges | undefined): void {
     this.#waitersByName.delete(waiter.work.request.waiter as string);
     for (const key of waiter.keys) {
       const waiting = this.#waitersByKey.get(key);
@@ -77,7 +77,11 @@ export class WaitingRoom {
   }
 
   /** Sends one away: its reply, or undefined when nobody of that name waits. */
-  dismiss(name: string, how: string, changes: KeyChanges | undefined): { waiter: Waiter; reply: Reply } | undefined {
+  dismiss(
+    name: string,
+    how: string,
+    changes: KeyChanges | undefined,
+  ): { waiter: WaitingCommand; reply: Reply } | undefined {
     const waiter = this.#waitersByName.get(name);
     if (waiter === undefined) return undefined;
     this.remove(waiter, changes);
@@ -85,9 +89,9 @@ export class WaitingRoom {
   }
 
   /** Those whose time is over, taken out. */
-  takeOverdue(nowMs: number, changes: KeyChanges | undefined): Waiter[] {
+  takeOverdue(nowMs: number, changes: KeyChanges | undefined): WaitingCommand[] {
     if (nowMs < this.#earliestMs) return [];
-    const overdue: Waiter[] = [];
+    const overdue: WaitingCommand[] = [];
     let earliest = Number.POSITIVE_INFINITY;
     for (const waiter of this.#waitersByName.values()) {
       if (waiter.untilMs <= nowMs) overdue.push(waiter);

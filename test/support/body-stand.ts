@@ -10,7 +10,7 @@ import { realTime } from './real-time.js';
 
 export const QUEUE = 'queue:ac-aaaaaaaaaaaaaaaa' as PartitionName;
 
-export class BodyWorld {
+export class BodyStand {
   readonly history: ShardHistory;
   #next = 1;
 

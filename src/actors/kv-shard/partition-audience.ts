@@ -1,9 +1,9 @@
 /**
  * Those who listen to one partition, by the process they are connected to, and what they are to be told.
  *
- *  L1 nobody is told of what is not stored: a message leaves behind the entries that were open when it was made
- *  L2 messages leave in the order they were made, one package for each process
- *  L3 a process that has not been heard of for long is forgotten
+ *  AUD1 nobody is told of what is not stored: a message leaves behind the entries that were open when it was made
+ *  AUD2 messages leave in the order they were made, one package for each process
+ *  AUD3 a process that has not been heard of for long is forgotten
  */
 import { type Audience, type CommandSpec, compileGlob, type Glob, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, SessionId } from '../../kernel/index.js';
@@ -34,7 +34,7 @@ const NO_MESSAGES: readonly Message[] = [];
 
 type Counts = Map<SessionId, number>;
 
-export class SlotAudience implements Audience {
+export class PartitionAudience implements Audience {
   /** Whose command is being run, for those who do not want to hear of their own changes. */
   currentClient: string | undefined;
   /** What scripts of the command that is being run have run, while somebody watches. */

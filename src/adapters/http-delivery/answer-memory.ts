@@ -21,7 +21,7 @@ export interface AnswerPlace {
   readonly goOn: () => void;
 }
 
-export class AnswerRoom {
+export class AnswerMemory {
   #usedBytes = 0;
   readonly #usedByTenant = new Map<string, number>();
   readonly #waiting = new Set<AnswerPlace>();

@@ -18,7 +18,7 @@ export const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };
 
 export const SMALL_LIMITS: CompactionLimits = { stepBytes: 100, segmentBytes: 60, retention: KEEP_NOTHING };
 
-export class World {
+export class JournalStand {
   readonly time = new ManualTime();
   readonly memoryJournal = new MemoryJournal({ clock: this.time, timers: this.time });
   readonly memoryObjects = new MemoryObjectStore();

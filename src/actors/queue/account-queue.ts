@@ -1,11 +1,11 @@
 /**
  * One account's queue in memory: its engine, its bodies, and what of it is not stored yet.
  *
- *  QS1 an answer waits for the entry with everything unstored of its partition, also when it changed nothing
- *  QS2 an attempt is handed on when the entry with its start is stored, and not before
+ *  QA1 an answer waits for the entry with everything unstored of its partition, also when it changed nothing
+ *  QA2 an attempt is handed on when the entry with its start is stored, and not before
  */
 import type {
-  AccountFacts,
+  AccountTerms,
   BodyRef,
   BodySink,
   Envelope,
@@ -16,7 +16,7 @@ import type {
 } from '../../domain/queue/index.js';
 import type { AccountId, MessageId, PartitionName } from '../../kernel/index.js';
 import { parseQueuePartition } from '../../messages/index.js';
-import type { QueueFold } from './queue-fold.js';
+import type { QueuePartitionFold } from './queue-fold.js';
 import type { QueueWork } from './queue-work.js';
 
 /** The bytes of bodies: in memory, or where they were stored. */
@@ -49,10 +49,10 @@ export interface StartedAttempt {
   readonly run?: OpenRunAttempt | undefined;
 }
 
-export class QueueSlot {
+export class AccountQueue {
   readonly account: AccountId;
   /** As last heard: an account does not lose its limits because nobody can be asked. */
-  facts: AccountFacts | undefined;
+  terms: AccountTerms | undefined;
   /** Came before the account was heard of. */
   readonly parked: QueueWork[] = [];
   /** When `work` has something to do; on the journal's clock. Undefined: not by itself. */
@@ -73,7 +73,7 @@ export class QueueSlot {
 
   constructor(
     readonly name: PartitionName,
-    readonly fold: QueueFold,
+    readonly fold: QueuePartitionFold,
     readonly bodies: PartitionBodies,
     /** Writes an event into the open turn. */
     readonly record: RecordEvent,
@@ -93,7 +93,7 @@ export class QueueSlot {
     this.#started.push(attempt);
   }
 
-  /** QS1. The turn whose entry an answer given now must wait for; 0: none. */
+  /** QA1. The turn whose entry an answer given now must wait for; 0: none. */
   turnToWaitFor(openTurn: number): number {
     if (this.#open.length > 0) return openTurn;
     return this.#isSealed ? openTurn - 1 : 0;

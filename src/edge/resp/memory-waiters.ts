@@ -2,8 +2,8 @@
  * Connections that wait until there is room for what they are about to hold. There is no word when bytes are given
  * back: those who wait look again, in their order, some of each tenant at a time.
  *
- *  W1 nobody waits longer than `maxWaitMs`: then somebody of the same tenant who does not read is in the way, and is
- *     cut, or there is none, and it is told that there is no room
+ *  LIN1 nobody waits longer than `maxWaitMs`: then somebody of the same tenant who does not read is in the way, and is
+ *       cut, or there is none, and it is told that there is no room
  */
 import type { Clock, Timers } from '../../ports/index.js';
 import type { SlowReaders } from './slow-readers.js';
@@ -20,7 +20,7 @@ interface Waiting {
   readonly settle: (hasRoom: boolean) => void;
 }
 
-export class Room {
+export class MemoryWaiters {
   readonly #waiting = new Set<Waiting>();
 
   constructor(

@@ -2,7 +2,7 @@
  * A cluster with queues from one seed: processes, publishers, destinations, faults; then calm, in which every
  * message must come to its end; and all the while every promise is checked.
  */
-import type { AccountFacts } from '../../src/domain/queue/index.js';
+import type { AccountTerms } from '../../src/domain/queue/index.js';
 import type { AccountId, ShardName } from '../../src/kernel/index.js';
 import { intakeOf, queuePartition, shardOf } from '../../src/messages/index.js';
 import { GENEROUS } from '../support/queue-shard-stand.js';
@@ -24,7 +24,7 @@ import { SeededRandom } from './seeded-random.js';
 import { SimKit, type SimMember } from './sim-kit.js';
 import { Violation } from './violation.js';
 
-export interface QueueWorldOptions {
+export interface SimulatedQueuesOptions {
   /** Default: drawn from the seed. */
   readonly faults?: Faults;
   readonly onLine?: (line: string) => void;
@@ -44,9 +44,9 @@ const OUTAGE_MS = { low: 60_000, high: 300_000 };
 const INTAKE_TIMEOUT_MS = 1500;
 /** Accepted ids are remembered for ten minutes; a clock that is off while nobody else is there is found out by nobody. */
 const LARGEST_SKEW_MS = 20_000;
-const FACTS: AccountFacts = { ...GENEROUS, limits: { ...GENEROUS.limits, maxGlobalParallelism: 12 } };
+const TERMS: AccountTerms = { ...GENEROUS, limits: { ...GENEROUS.limits, maxGlobalParallelism: 12 } };
 
-export class QueueWorld {
+export class SimulatedQueues {
   readonly kit: SimKit;
   readonly history: QueueHistory;
   readonly ledger: QueueLedger;
@@ -58,7 +58,7 @@ export class QueueWorld {
   private readonly random: SeededRandom;
   private readonly hasSnapshots: boolean;
   private readonly accounts: readonly AccountId[];
-  private readonly facts = new Map<AccountId, AccountFacts>();
+  private readonly terms = new Map<AccountId, AccountTerms>();
   private nodes: QueueNode[] = [];
   private clients: QueueClient[] = [];
   private workflowClients: WorkflowClient[] = [];
@@ -69,7 +69,7 @@ export class QueueWorld {
   private asked = 0;
   private found: Violation | undefined;
 
-  constructor(seed: number, options: QueueWorldOptions = {}) {
+  constructor(seed: number, options: SimulatedQueuesOptions = {}) {
     this.faults = options.faults ?? tamed(swarm(new SeededRandom(seed ^ 0x9ee)));
     this.kit = new SimKit(seed, this.faults);
     const { scheduler, server } = this.kit;
@@ -105,7 +105,7 @@ export class QueueWorld {
       this.ledger.watch(server, shard);
     }
     this.accounts = accountsOfEachShard();
-    for (const account of this.accounts) this.facts.set(account, FACTS);
+    for (const account of this.accounts) this.terms.set(account, TERMS);
   }
 
   /** @throws Violation */
@@ -160,10 +160,10 @@ export class QueueWorld {
   private startWorkflows(count: number, thinkMs: number): void {
     const { ledger, accounts, workflows: rule } = this;
     const { scheduler } = this.kit;
-    const facts = { accounts, nodes: () => this.nodes, ledger, rule, scheduler, thinkMs };
+    const terms = { accounts, nodes: () => this.nodes, ledger, rule, scheduler, thinkMs };
     this.workflowClients = Array.from(
       { length: count },
-      (_, index) => new WorkflowClient(`w${index}`, facts, this.random.fork()),
+      (_, index) => new WorkflowClient(`w${index}`, terms, this.random.fork()),
     );
     for (const client of this.workflowClients) client.start();
   }
@@ -191,7 +191,7 @@ export class QueueWorld {
     kit.endFaults();
     this.destinations.endFaults();
     await this.until(Math.max(kit.scheduler.nowMs, this.allBackAtMs) + RESTART_AFTER_MS.high);
-    for (const account of this.accounts) this.setFacts(account, FACTS);
+    for (const account of this.accounts) this.setTerms(account, TERMS);
     for (let rounds = 0; rounds < CALM_ROUNDS; rounds += 1) {
       this.release();
       for (let looks = 0; looks < LOOKS_OF_ROUND; looks += 1) {
@@ -236,15 +236,15 @@ export class QueueWorld {
     scheduler.at(scheduler.nowMs + inMs, undefined, 'timer', 'operator', () => {
       if (this.isCalm) return;
       const account = this.random.pick(this.accounts);
-      const isActive = this.facts.get(account)?.state === 'active';
-      this.setFacts(account, { ...FACTS, state: isActive ? 'passive' : 'active' });
+      const isActive = this.terms.get(account)?.state === 'active';
+      this.setTerms(account, { ...TERMS, state: isActive ? 'passive' : 'active' });
       this.suspendSometimes();
     });
   }
 
-  private setFacts(account: AccountId, facts: AccountFacts): void {
-    this.kit.scheduler.trace.note('operator', `${account} is ${facts.state}`);
-    this.facts.set(account, facts);
+  private setTerms(account: AccountId, terms: AccountTerms): void {
+    this.kit.scheduler.trace.note('operator', `${account} is ${terms.state}`);
+    this.terms.set(account, terms);
     for (const node of this.nodes) node.member.process.timers.soon(() => node.accountsChanged());
   }
 
@@ -297,7 +297,7 @@ export class QueueWorld {
     });
     const heardAtMs = kit.scheduler.nowMs + (this.random.chance(0.3) ? this.random.between(0, 6000) : 0);
     const accounts = {
-      factsOf: (account: AccountId) => (kit.scheduler.nowMs < heardAtMs ? undefined : this.facts.get(account)),
+      termsOf: (account: AccountId) => (kit.scheduler.nowMs < heardAtMs ? undefined : this.terms.get(account)),
     };
     const intake = new SimIntakeLog(member.link, kit.server, member.journal, INTAKE_TIMEOUT_MS);
     const { hasSnapshots, destinations } = this;

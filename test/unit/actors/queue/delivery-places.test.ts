@@ -1,5 +1,6 @@
+/** Proves DR1, DR2. */
 import { expect } from 'chai';
-import { DeliveryRoom } from '../../../../src/actors/queue/index.js';
+import { DeliveryPlaces } from '../../../../src/actors/queue/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 
 const A = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
@@ -7,7 +8,7 @@ const B = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
 
 describe('the room for deliveries of a process', () => {
   it('is never exceeded, and used up by as many accounts as there are places', () => {
-    const room = new DeliveryRoom(16);
+    const room = new DeliveryPlaces(16);
     for (let n = 0; n < 16; n += 1) {
       const account = `ac-${n}` as AccountId;
       for (; room.roomFor(account) > 0; room.take(account, 1)) expect(room.inFlight).to.be.lessThan(16);
@@ -17,7 +18,7 @@ describe('the room for deliveries of a process', () => {
   });
 
   it('keeps a part for others, however much one account has to send', () => {
-    const room = new DeliveryRoom(80);
+    const room = new DeliveryPlaces(80);
     while (room.roomFor(A) > 0) room.take(A, room.roomFor(A));
     expect(room.inFlight).to.equal(63);
     expect(room.roomFor(B)).to.equal(10);
@@ -25,7 +26,7 @@ describe('the room for deliveries of a process', () => {
 
   it('has a place for one more account, however many hold all that they may', () => {
     for (const count of [1, 3, 15]) {
-      const room = new DeliveryRoom(1000);
+      const room = new DeliveryPlaces(1000);
       for (let n = 0; n < count; n += 1) {
         const account = `ac-${n}` as AccountId;
         while (room.roomFor(account) > 0) room.take(account, room.roomFor(account));
@@ -35,7 +36,7 @@ describe('the room for deliveries of a process', () => {
   });
 
   it('gives what becomes free to the account that has less than others', () => {
-    const room = new DeliveryRoom(80);
+    const room = new DeliveryPlaces(80);
     room.take(A, 63);
     room.take(B, 11);
     room.release(A, 5);
@@ -44,7 +45,7 @@ describe('the room for deliveries of a process', () => {
   });
 
   it('has a place even where an eighth of it is none', () => {
-    const room = new DeliveryRoom(1);
+    const room = new DeliveryPlaces(1);
     expect(room.roomFor(A)).to.equal(1);
     room.take(A, 1);
     expect(room.roomFor(B)).to.equal(0);
@@ -53,7 +54,7 @@ describe('the room for deliveries of a process', () => {
   });
 
   it('wakes whoever waits once, when something becomes free', () => {
-    const room = new DeliveryRoom(1);
+    const room = new DeliveryPlaces(1);
     let woken = 0;
     const wake = () => {
       woken += 1;

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { ListRoom } from '../../../../src/actors/queue/list-room.js';
+import { ListMemory } from '../../../../src/actors/queue/list-memory.js';
 
 const KIB = 1024;
 
 describe('the room for lists of entries', () => {
   it('takes lists up to the bound of one', () => {
-    expect(new ListRoom({ inlineBytes: 100 * KIB, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(100 * KIB);
+    expect(new ListMemory({ inlineBytes: 100 * KIB, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(100 * KIB);
   });
 
   it('takes shorter ones when it fills, and short ones always', () => {
-    const room = new ListRoom({ inlineBytes: 100 * KIB, inFlightBytes: 150 * KIB });
+    const room = new ListMemory({ inlineBytes: 100 * KIB, inFlightBytes: 150 * KIB });
     room.take(100 * KIB);
     expect(room.maxBytes).to.equal(50 * KIB);
     room.take(50 * KIB);
@@ -21,7 +21,7 @@ describe('the room for lists of entries', () => {
   });
 
   it('takes long ones that nobody can fetch beside them, one at least', () => {
-    const room = new ListRoom({ inlineBytes: 10 * KIB, inFlightBytes: 100 * KIB });
+    const room = new ListMemory({ inlineBytes: 10 * KIB, inFlightBytes: 100 * KIB });
     expect([60, 60, 40].map((kib) => room.takeLong(kib * KIB))).to.deep.equal([true, false, true]);
     room.giveBackLong(60 * KIB);
     room.giveBackLong(40 * KIB);
@@ -31,6 +31,6 @@ describe('the room for lists of entries', () => {
   });
 
   it('takes none where the bound of one says so', () => {
-    expect(new ListRoom({ inlineBytes: 0, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(0);
+    expect(new ListMemory({ inlineBytes: 0, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(0);
   });
 });

@@ -16,7 +16,7 @@ import { type NodeOptions, type SimNode, startNode } from './sim-node.js';
 import { Violation } from './violation.js';
 import { Client, type Place } from './workload.js';
 
-export interface WorldOptions {
+export interface SimulatedInstallationOptions {
   /** Default: drawn from the seed. */
   readonly faults?: Faults;
   /** Virtual time with faults. */
@@ -37,7 +37,7 @@ const RESTART_AFTER_MS = { low: 200, high: 6000 };
 /** A process that cannot stop by itself in this time is killed by its supervisor. */
 const STOP_LIMIT_MS = 10_000;
 
-export class World {
+export class SimulatedInstallation {
   readonly kit: SimKit;
   readonly history = new History();
   readonly shards: readonly ShardName[];
@@ -53,7 +53,7 @@ export class World {
 
   constructor(
     readonly seed: number,
-    private readonly options: WorldOptions = {},
+    private readonly options: SimulatedInstallationOptions = {},
   ) {
     this.faults = options.faults ?? swarm(new SeededRandom(seed ^ 0x5eed));
     this.kit = new SimKit(seed, this.faults);

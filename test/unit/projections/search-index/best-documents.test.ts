@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BestSlots } from '../../../../src/projections/search-index/best-slots.js';
+import { BestDocuments } from '../../../../src/projections/search-index/best-documents.js';
 
 describe('the best of many', () => {
   it('are those that sorting would give', () =>
@@ -9,9 +9,9 @@ describe('the best of many', () => {
         fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }),
         fc.integer({ min: 1, max: 20 }),
         (scores, most) => {
-          const idOf = (slot: number) => `id${(slot * 7919) % 61}`;
-          const best = new BestSlots(most, (slot) => scores[slot] as number, idOf);
-          for (const slot of scores.keys()) best.offer(slot);
+          const idOf = (ordinal: number) => `id${(ordinal * 7919) % 61}`;
+          const best = new BestDocuments(most, (ordinal) => scores[ordinal] as number, idOf);
+          for (const ordinal of scores.keys()) best.offer(ordinal);
           const sorted = [...scores.keys()].sort(
             (a, b) => (scores[b] as number) - (scores[a] as number) || (idOf(a) < idOf(b) ? -1 : 1),
           );

@@ -1,18 +1,18 @@
 /** What INFO and TIME tell about this process. Names are Redis's own where the thing is the same. */
-import { human, Rate, type ScriptLimits, type ServerFacts } from '../../domain/kv/index.js';
+import { human, Rate, type ScriptLimits, type ServerInfo } from '../../domain/kv/index.js';
 import type { Clock, NativeFace, ProcessReadings, RespCounts } from '../../ports/index.js';
 
 /** The protocol level clients decide features by. */
 export const REDIS_VERSION = '8.2.0';
 
-export interface ProcessFactsPorts {
+export interface ProcessInfoPorts {
   readonly clock: Clock;
   readonly readings: ProcessReadings;
   /** Undefined before it listens, and in a process without the native protocol. */
   face(): NativeFace | undefined;
 }
 
-export interface ProcessFactsOptions {
+export interface ProcessInfoOptions {
   readonly runId: string;
   /** The version of this program. */
   readonly version: string;
@@ -23,7 +23,7 @@ export interface ProcessFactsOptions {
 
 type Fields = ReadonlyMap<string, string>;
 
-export class ProcessFacts implements ServerFacts {
+export class ProcessInfo implements ServerInfo {
   readonly #startedAtMs: number;
   readonly #inputPace = new Rate();
   readonly #outputPace = new Rate();
@@ -32,8 +32,8 @@ export class ProcessFacts implements ServerFacts {
   readonly commandMs: number;
 
   constructor(
-    private readonly ports: ProcessFactsPorts,
-    private readonly options: ProcessFactsOptions,
+    private readonly ports: ProcessInfoPorts,
+    private readonly options: ProcessInfoOptions,
   ) {
     this.#startedAtMs = ports.clock.nowMs();
     this.scriptLimits = options.scripts;

@@ -8,7 +8,7 @@ import type { NatsLink } from './link.js';
 import { ALL_SERVERS_STATUS } from './subjects.js';
 import { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS } from './versions.js';
 
-export interface ServerFacts {
+export interface NatsServerStatus {
   readonly name: string;
   readonly version: string;
   /** Every write is on disk before it is acknowledged. */
@@ -33,10 +33,10 @@ interface VarzAnswer {
  * `'unknown'` without a system connection, or when nobody answered it.
  * @param atLeast asks again, a few times, while fewer answer: a cluster that is starting finds itself late
  */
-export async function askServers(connections: NatsConnections, atLeast = 1): Promise<ServerFacts[] | 'unknown'> {
+export async function askServers(connections: NatsConnections, atLeast = 1): Promise<NatsServerStatus[] | 'unknown'> {
   const { system } = connections;
   if (system === undefined || !system.isConnected()) return 'unknown';
-  let facts: ServerFacts[] | 'unknown' = 'unknown';
+  let facts: NatsServerStatus[] | 'unknown' = 'unknown';
   for (let round = 0; round < ROUNDS; round += 1) {
     facts = await askOnce(system);
     if (facts !== 'unknown' && facts.length >= atLeast) break;
@@ -44,8 +44,8 @@ export async function askServers(connections: NatsConnections, atLeast = 1): Pro
   return facts;
 }
 
-async function askOnce(system: NatsLink): Promise<ServerFacts[] | 'unknown'> {
-  const facts: ServerFacts[] = [];
+async function askOnce(system: NatsLink): Promise<NatsServerStatus[] | 'unknown'> {
+  const facts: NatsServerStatus[] = [];
   try {
     const answers = await system.raw.requestMany(ALL_SERVERS_STATUS, '', {
       strategy: 'stall',
@@ -59,7 +59,7 @@ async function askOnce(system: NatsLink): Promise<ServerFacts[] | 'unknown'> {
   return facts.length === 0 ? 'unknown' : facts.sort((a, b) => a.name.localeCompare(b.name));
 }
 
-function factsOf({ server, data }: VarzAnswer): ServerFacts {
+function factsOf({ server, data }: VarzAnswer): NatsServerStatus {
   return {
     name: server?.name ?? data?.server_name ?? 'unknown',
     version: server?.ver ?? data?.version ?? '0.0.0',
@@ -69,7 +69,7 @@ function factsOf({ server, data }: VarzAnswer): ServerFacts {
 
 export interface ReplicationQuestion {
   readonly replicas: number;
-  readonly servers: readonly ServerFacts[] | 'unknown';
+  readonly servers: readonly NatsServerStatus[] | 'unknown';
   /** Versions of the servers that our connections are on; all that is known without the system account. */
   readonly connectedVersions: readonly string[];
   /** The operator accepts that a power failure of several nodes may lose acknowledged writes. */
