@@ -1,4 +1,4 @@
 /** What the command line starts. */
 export { commandParts, storageOfCommand } from './command-container.js';
 export type { MadeCredentials } from './control-module.js';
-export { type RunningProcess, startProcess } from './serve.js';
+export { startProcess } from './serve.js';

@@ -4,7 +4,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { AnsweringThread } from '../adapters/node/index.js';
-import { EventLimits, MeterTrimmer, READ_MODELS_THREAD, watchReadModels } from '../projections/index.js';
+import { EventLimits, MeterTrimmer, READ_MODELS_WORKER, watchReadModels } from '../projections/index.js';
 import { type Ask, AskedReadModels, AskedStatistics, askOverBus, countStale } from '../query/index.js';
 import type { ReadModelsTask } from './read-models-worker.js';
 import { threadTaskOf } from './thread-container.js';
@@ -23,7 +23,7 @@ export function registerReadModels(c: DependencyContainer): void {
     const { timers, log } = tokens.storagePortsOf(c);
     const onBegun = () => c.resolve(tokens.EVENT_LIMITS).begun();
     const entry = new URL('./read-models-worker.js', import.meta.url);
-    return new AnsweringThread({ entry, task: taskOf(c), log, timers, onBegun }, READ_MODELS_THREAD);
+    return new AnsweringThread({ entry, task: taskOf(c), log, timers, onBegun }, READ_MODELS_WORKER);
   });
   tokens.once(c, tokens.EVENT_LIMITS, () => {
     const { accounts } = c.resolve(tokens.CONTROL);

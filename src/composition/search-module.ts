@@ -1,7 +1,7 @@
 /** The search indexes: kept in a thread of a process with the role `projection`, and asked there. */
 import type { DependencyContainer } from 'tsyringe';
 import { AnsweringThread } from '../adapters/node/index.js';
-import { SEARCH_THREAD, watchSearch } from '../projections/index.js';
+import { SEARCH_WORKER, watchSearch } from '../projections/index.js';
 import { type Ask, AskedSearch, askOverBus } from '../query/index.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
@@ -16,7 +16,7 @@ export function registerSearch(c: DependencyContainer): void {
     const { timers, log } = tokens.storagePortsOf(c);
     const entry = new URL('./search-worker.js', import.meta.url);
     const task = { ...threadTaskOf(c), options: { kvShards: c.resolve(tokens.NATS).layout.kvShards } };
-    return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_THREAD);
+    return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_WORKER);
   });
   registerAsked(c, (question) => c.resolve(tokens.SEARCH_THREAD).ask(question));
 }

@@ -6,7 +6,7 @@ import {
   listOf,
   openRecord,
   optional,
-  type RecordOf,
+  type RecordType,
   type Shape,
   type TypeOf,
   text,
@@ -49,7 +49,7 @@ const rowSince2 = {
   connections: optional(integer),
 };
 
-export type MeterRow = RecordOf<typeof rowOf1> & Partial<RecordOf<typeof rowSince2>>;
+export type MeterRow = RecordType<typeof rowOf1> & Partial<RecordType<typeof rowSince2>>;
 
 /** A kind of work of a search index: how often, how long together, and by how long. */
 const work = openRecord({ micros: integer, latencies });
@@ -105,8 +105,8 @@ const recordSince2 = {
   searchGauges: listOf(searchGauge),
 };
 
-export type MeterRecord = RecordOf<typeof recordOf1> & { readonly rows: readonly MeterRow[] } & Partial<
-    RecordOf<typeof recordSince2>
+export type MeterRecord = RecordType<typeof recordOf1> & { readonly rows: readonly MeterRow[] } & Partial<
+    RecordType<typeof recordSince2>
   >;
 
 const version1 = openRecord({ ...recordOf1, rows: listOf(openRecord(rowOf1)) });

@@ -30,7 +30,7 @@ export interface KeptReadModelsStatus {
 }
 
 /** The thread, as whoever starts it needs to know it. Threads follow each other after pauses that do not grow. */
-export const READ_MODELS_THREAD = {
+export const READ_MODELS_WORKER = {
   name: 'read models',
   events: 'read-model',
   /** The tables' pages are beside it. New objects die young here; a larger nursery only costs memory. */

@@ -10,6 +10,6 @@ export {
   replayQueue,
 } from './database.js';
 export { foldOfPartition, keyedKvFold } from './folds/index.js';
-export { type ReplayedPartition, ReplayGateway } from './gateway.js';
+export { ReplayGateway } from './gateway.js';
 export { KvKeyedFold } from './keyed-fold.js';
 export { type ReplayServer, serveReplay } from './server.js';

@@ -2,7 +2,7 @@
 import { AnsweringThread, type AnsweringThreadOptions } from '../../src/adapters/node/index.js';
 import type { SearchTask } from '../../src/composition/search-worker.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
-import { SEARCH_THREAD, type SearchStatus, type SearchWord } from '../../src/projections/index.js';
+import { SEARCH_WORKER, type SearchStatus, type SearchWord } from '../../src/projections/index.js';
 
 export type SearchThread = AnsweringThread<SearchTask, SearchWord, SearchStatus>;
 
@@ -12,7 +12,7 @@ export function searchThread(
   indexes: () => readonly DatabaseId[],
 ): SearchThread {
   const onBegun = () => tellIndexes(thread, indexes());
-  const thread: SearchThread = new AnsweringThread({ ...options, onBegun }, SEARCH_THREAD);
+  const thread: SearchThread = new AnsweringThread({ ...options, onBegun }, SEARCH_WORKER);
   return thread;
 }
 

@@ -8,7 +8,7 @@ export { ControlDuties } from './control-duties.js';
 export { ControlFold } from './control-fold.js';
 export { ControlGateway } from './control-gateway.js';
 export { ControlOwner } from './control-owner.js';
-export { ControlPlane, type ControlPlanePorts } from './control-plane.js';
+export { ControlPlane } from './control-plane.js';
 export { ControlStart, type ControlStartPorts } from './control-start.js';
 export { ControlView } from './control-view.js';
 export { ControlWork } from './control-work.js';

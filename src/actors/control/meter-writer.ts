@@ -41,7 +41,7 @@ export interface MeterWriterOptions {
   connections(): number;
 }
 
-export const DEFAULT_METER_OPTIONS: MeterWriterOptions = { everyMs: 1000, maxRows: 500, connections: () => 0 };
+const DEFAULT_METER_OPTIONS: MeterWriterOptions = { everyMs: 1000, maxRows: 500, connections: () => 0 };
 
 /** About so many, estimated: a message of NATS holds 1 MiB, and a database may have called every command. */
 const MAX_RECORD_BYTES = 512 * 1024;

@@ -3,14 +3,13 @@ export { Breathing } from './breathing.js';
 export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
-export { GuardedClock, type GuardedClockLimits } from './guarded-clock.js';
+export { GuardedClock } from './guarded-clock.js';
 export { HeldMemory, RESERVED_MEMORY } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox } from './mailbox.js';
 export { Membership } from './membership.js';
 export { type OwnedPlane, OwnedShards, type PlaneParts } from './owned-shards.js';
 export { rendezvousOwner } from './placement.js';
-export type { RecoverFn } from './recovery.js';
 export {
   type AnswerMemoryLimits,
   DEFAULT_ANSWER_MEMORY,
@@ -19,14 +18,14 @@ export {
   ShardServer,
   type SilenceWatch,
 } from './remote.js';
-export { type CallLimits, callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
+export { callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
 export { watchClocks, watchShards } from './runtime-gauges.js';
 export { type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
-export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';
+export { Session, type SessionTimes } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';
 export { ShardActor } from './shard-actor.js';
 export { ShardBook } from './shard-book.js';
-export { type HostOptions, type HostPorts, type HostTimes, hostTimes, ShardHost } from './shard-host.js';
+export { type HostTimes, hostTimes, ShardHost } from './shard-host.js';
 export { ShardTime } from './shard-time.js';
 export { ShardWriter } from './shard-writer.js';
 export { DEFAULT_SNAPSHOT_POLICY, type SnapshotPolicy, Snapshotter } from './snapshotter.js';

@@ -1,5 +1,4 @@
-export type { AddressRuleOptions } from './address-rules.js';
 export { httpOutOf } from './http-out-of.js';
-export { JwtDeliverySigner, type SignerOptions } from './jwt-delivery-signer.js';
+export { JwtDeliverySigner } from './jwt-delivery-signer.js';
 export { resolverOfThisMachine } from './resolve-name.js';
 export { type HttpOutOptions, UndiciHttpOut } from './undici-http-out.js';

@@ -9,8 +9,7 @@ export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-jour
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
 export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
-export type { NatsLink } from './link.js';
-export { NatsBus, type NatsBusOptions } from './nats-bus.js';
+export { NatsBus } from './nats-bus.js';
 export {
   type MarkKeeper,
   markFile,
@@ -23,5 +22,5 @@ export { askServers, checkReplication } from './server-status.js';
 export { streamSizes } from './stream-sizes.js';
 export { shardNames } from './streams.js';
 export { Names } from './subjects.js';
-export { type Verification, verifyCluster } from './verify-cluster.js';
-export { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';
+export { verifyCluster } from './verify-cluster.js';
+export { isAtLeast, SYNC_ALWAYS } from './versions.js';

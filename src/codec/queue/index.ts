@@ -7,5 +7,4 @@ export {
   encodeQueueCommand,
   encodeQueueReply,
   type IntakeRecord,
-  type RemoteQueueCommand,
 } from './remote-codec.js';

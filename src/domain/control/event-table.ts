@@ -59,7 +59,7 @@ type EventTable = { readonly [Type in ControlEvent['type']]: ControlEventRow<Con
 const isAwaited = true;
 const leavesAccess = true;
 
-export const CONTROL_EVENTS: EventTable = {
+const CONTROL_EVENTS: EventTable = {
   AccountCreated: { evolve: accountCreated, isAwaited },
   DatabaseCreated: { evolve: databaseCreated, isAwaited },
   FirstStarted: { evolve: firstStarted },

@@ -7,7 +7,7 @@ export { controlCommands, controlReplies } from './commands.js';
 export * from './database-plans.js';
 export { decide } from './decide.js';
 export { DEFAULT_KEY_NAME, defaultKeyOf } from './decide-management-keys.js';
-export { CONTROL_EVENTS, rowOfControlEvent } from './event-table.js';
+export { rowOfControlEvent } from './event-table.js';
 export { type ControlEvent, controlEvents } from './events.js';
 export { evolve } from './evolve.js';
 export * from './limits.js';

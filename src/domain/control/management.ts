@@ -75,7 +75,7 @@ export const DEFAULT_DATABASE_SETTINGS: DatabaseSettings = {
   lastPlanUpgradeAtMs: 0,
 };
 
-export const RESERVED_PLANS = ['msgq_fixed_1m', 'msgq_fixed_10m', 'msgq_fixed_100m'] as const;
+const RESERVED_PLANS = ['msgq_fixed_1m', 'msgq_fixed_10m', 'msgq_fixed_100m'] as const;
 export type ReservedPlan = (typeof RESERVED_PLANS)[number];
 export const QUEUE_REGIONS = ['eu-central-1', 'us-east-1'] as const;
 

@@ -2,7 +2,7 @@
  * Sessions of the console that somebody signed out of before their time was over. What is over needs no remembering, so
  * there are as many as are signed out of within the time that a session lasts.
  */
-import { integer, looseText, type RecordOf } from '../../kernel/schema/index.js';
+import { integer, looseText, type RecordType } from '../../kernel/schema/index.js';
 import { MAX_SIGNED_OUT } from './limits.js';
 
 export const signedOutFields = {
@@ -10,7 +10,7 @@ export const signedOutFields = {
   /** Its text is worth nothing from here on anyway. */
   untilMs: integer,
 };
-export type SignedOutSession = RecordOf<typeof signedOutFields>;
+export type SignedOutSession = RecordType<typeof signedOutFields>;
 
 export class SignedOutSessions {
   /** In the order in which they were signed out of. */

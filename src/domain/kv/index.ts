@@ -13,7 +13,6 @@ export { hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { type Collection, KEY_OVERHEAD_BYTES, Keyspace, type Value } from './keyspace.js';
 export * from './limits.js';
-export { formatDouble } from './numbers.js';
 export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
 export { Rate } from './rate.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';

@@ -47,7 +47,7 @@ export function workLimit(settings: Settings, mostMs: number): number {
 }
 
 /** What a run changes. */
-export interface RunParts {
+export interface CommandRunParts {
   readonly keyspace: Keyspace;
   readonly effects: Effects;
   readonly settings: Settings;
@@ -63,7 +63,7 @@ export class AtomicRun {
   #librariesVersion = 0;
 
   constructor(
-    private readonly parts: RunParts,
+    private readonly parts: CommandRunParts,
     server: ServerInfo,
   ) {
     this.#meter = new WorkMeter(server);

@@ -29,7 +29,7 @@ const MAX_TRIES = 200;
 /** A key longer than two such ends is hashed by its ends alone, for hashing takes about 1 ns a byte. */
 const HASHED_EDGE = 512;
 
-export class MapSegment<V> {
+class MapSegment<V> {
   readonly entries = new Map<ByteString, V>();
   earliest = Number.POSITIVE_INFINITY;
   /** Entries beyond which it splits. */

@@ -27,7 +27,7 @@ type EventTable = { readonly [Type in QueueEvent['type']]: EventRow<QueueEventOf
 /** It says what has happened, and changes nothing. */
 const nothing = () => {};
 
-export const QUEUE_EVENTS: EventTable = {
+const QUEUE_EVENTS: EventTable = {
   MessageAccepted: { evolve: messageAccepted },
   AttemptStarted: { evolve: attemptStarted },
   MessageDelivered: { evolve: messageDelivered },

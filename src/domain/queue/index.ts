@@ -8,11 +8,10 @@ export type { CommandRow } from './command-row.js';
 export { QUEUE_COMMANDS, rowOf } from './command-table.js';
 export type * from './commands.js';
 export { publishItems, queueCommands, queueReplies } from './commands.js';
-export type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 export * from './decision.js';
 export * from './delivery/index.js';
 export { type EngineOptions, type OpenRunAttempt, QueueEngine, type RecordEvent } from './engine.js';
-export { QUEUE_EVENTS, rowOfEvent } from './event-table.js';
+export { rowOfEvent } from './event-table.js';
 export { type QueueEvent, type QueueEventOf, queueEvents } from './events.js';
 export * from './ids.js';
 export * from './limits.js';
@@ -24,7 +23,6 @@ export {
   accountState,
   carriesBody,
   envelope,
-  HTTP_METHODS,
   headerList,
   messageStatus,
 } from './records.js';

@@ -18,7 +18,7 @@ import {
   openRecord,
   optional,
   pairsOfTexts,
-  type RecordOf,
+  type RecordType,
   record,
   type Shape,
   sharedBytes,
@@ -207,7 +207,7 @@ export type UrlGroup = TypeOf<typeof urlGroup>;
 
 /** What a client asks of a queue; the rest is counted. */
 export const queueFields = { name: text(), parallelism: whole, isPaused: flag, createdAtMs: whole, updatedAtMs: whole };
-export type QueueRecord = RecordOf<typeof queueFields>;
+export type QueueRecord = RecordType<typeof queueFields>;
 
 const scheduleDestination = union('kind', {
   url: kind(1, { url: text() }),

@@ -4,7 +4,7 @@ export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
 export { parseFilter } from './filter-parser.js';
 export { compileFilter, type FilteredDocument, type FilterPredicate } from './filter-predicate.js';
-export type { FilterLiteral, FilterNode, FilterPath, OrderOperator } from './filter-tree.js';
+export type { FilterLiteral, FilterNode, FilterPath } from './filter-tree.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
 export { type SearchableText, searchableText } from './searchable-text.js';

@@ -1,2 +1,1 @@
-export type { AdminHandlerParts } from './admin-face.js';
 export { createAdminHandler } from './admin-handler.js';

@@ -1,7 +1,7 @@
 export { endInOnePiece } from './answer.js';
 export { ClientAddresses, type ProxyRange } from './client-address.js';
-export { createFaceServer, type FaceBehaviour, type FaceServer, type TlsTexts } from './face-server.js';
-export { type HttpLimits, MAX_DISCARDED_BYTES, MAX_STRANGERS_BODY_BYTES } from './http-limits.js';
+export { createFaceServer, type FaceServer, type TlsTexts } from './face-server.js';
+export { type HttpLimits, MAX_STRANGERS_BODY_BYTES } from './http-limits.js';
 export { hostAndPort, type Listener, listenOn } from './open-port.js';
 export {
   answerUnread,

@@ -58,7 +58,7 @@ export type At = `${'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${str
 
 type LeftOut = 'methods' | 'paths' | 'body' | 'query' | 'parameters';
 
-export type Declared<Call, Right extends string, Body extends object, Query extends object> = Omit<
+export type DeclaredRoute<Call, Right extends string, Body extends object, Query extends object> = Omit<
   Route<Call, Right, Body, Query>,
   LeftOut
 > & {
@@ -74,14 +74,14 @@ export type Declared<Call, Right extends string, Body extends object, Query exte
 export function routesOf<Call, Right extends string>() {
   return <Body extends object = Nothing, Query extends object = Nothing>(
     at: At,
-    declared: Declared<Call, Right, Body, Query>,
+    declared: DeclaredRoute<Call, Right, Body, Query>,
   ) => described(at, declared) as unknown as Route<Call, Right>;
 }
 
 /** Describes a route that a handler in front carries out by itself. */
 export function described<Body extends object = Nothing, Query extends object = Nothing>(
   at: At,
-  declared: Omit<Declared<never, string, Body, Query>, 'handle'>,
+  declared: Omit<DeclaredRoute<never, string, Body, Query>, 'handle'>,
 ): Described {
   const [method = '', path = ''] = at.split(' ');
   const { alsoMethods = [], alsoPaths = [], body = Nothing, query = Nothing, parameters = [], ...rest } = declared;

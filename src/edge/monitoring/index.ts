@@ -1,2 +1,2 @@
-export { ScrapeGrants, type ScrapeView } from './scrape-grants.js';
-export { createScrapeHandler, type ScrapeHandlerParts } from './scrape-handler.js';
+export { ScrapeGrants } from './scrape-grants.js';
+export { createScrapeHandler } from './scrape-handler.js';

@@ -10,7 +10,7 @@ export interface ScrapeScope {
 }
 
 /** No account of the API has more databases than that. Each of them is a question to the statistics. */
-export const MAX_SCRAPED_DATABASES = 100;
+const MAX_SCRAPED_DATABASES = 100;
 
 export interface ScrapeView {
   readonly state: Pick<ControlState, 'scrapeTokens' | 'queueScrapeTokens' | 'live' | 'accounts' | 'databases'>;

@@ -141,6 +141,6 @@ const KEYS: ReadonlySet<string> = new Set(OPTION_NAMES.map((option) => `svc-${op
 const PREFIXES = ['svc-forward-', 'svc-callback-', 'svc-failure-callback-', 'svc-telemetry-'];
 
 /** @param key neutral; lower case, as the interface has it */
-export function isConfigurationKey(key: string): boolean {
+function isConfigurationKey(key: string): boolean {
   return KEYS.has(key) || PREFIXES.some((prefix) => key.startsWith(prefix) && key.length > prefix.length);
 }

@@ -5,6 +5,7 @@
  * Invariants
  *  RCR1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
  *       what it does not allow is ended before anything more is told
+ *  RCR2 a client that waits at an owner is given up there when it goes
  */
 import {
   admit,

@@ -224,11 +224,6 @@ export class DocumentStore {
     return totalsOf(listOf(await this.#partition.one(['HMGET', COUNTS_KEY, 'documents', 'bytes'])));
   }
 
-  /** Everything is gone, as if nothing had ever been there. */
-  async clear(): Promise<void> {
-    await this.#partition.one(['FLUSHALL']);
-  }
-
   async #ids(name: string, { from, to }: IdRange, count: number): Promise<ByteString[]> {
     const words = ['ZRANGEBYLEX', orderKey(name), from, to, 'LIMIT', '0', String(count)];
     return [...listOf(await this.#partition.one(words))] as ByteString[];
@@ -245,13 +240,4 @@ export class DocumentStore {
 function foundDocument(id: ByteString | undefined, text: ByteString | undefined): FoundDocument | undefined {
   if (id === undefined || text === undefined) return undefined;
   return { id: textOfBytes(id), ...decodeDocument(text) };
-}
-
-/**
- * Nothing is left of the documents of a search database that was deleted. To be called when no process lets anybody in
- * any more: a write that comes later would stay. May be repeated.
- * @throws as the gateway does
- */
-export function removeSearchData(gateway: KvGateway, index: DatabaseId): Promise<void> {
-  return new DocumentStore(gateway, index).clear();
 }

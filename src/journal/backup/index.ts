@@ -4,15 +4,9 @@ export {
   filesOf,
   readManifest,
 } from './backup-manifest.js';
-export { type BackupSource, createBackup, type Installation } from './create-backup.js';
+export { createBackup, type Installation } from './create-backup.js';
 export { type KeptObjects, keptBackups, loadKept, readKept, removeAllOf, removeKept } from './kept-objects.js';
 export { type KeepRequest, type KeptState, keepStates } from './kept-state.js';
 export type { BackupPlanes } from './planes.js';
-export {
-  checkKey,
-  type RestoredShard,
-  type RestoreTarget,
-  refuseUsedInstallation,
-  restoreBackup,
-} from './restore-backup.js';
+export { checkKey, type RestoredShard, refuseUsedInstallation, restoreBackup } from './restore-backup.js';
 export { openBackup, type PartitionDigest, verifyBackup } from './verify-backup.js';

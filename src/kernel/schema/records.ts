@@ -1,11 +1,11 @@
 /**
  * Records: lists of their fields in the order in which they are declared. That order is the format.
  *
- *  S1 a field is never moved or removed; a new one comes last and is `optional`, so that old bytes read
- *  S2 a field more than is known is of a later release, and refused
- *  S3 a new field that most records do without is `trailing`: those keep the bytes that they had before, and an
+ *  SHP1 a field is never moved or removed; a new one comes last and is `optional`, so that old bytes read
+ *  SHP2 a field more than is known is of a later release, and refused
+ *  SHP3 a new field that most records do without is `trailing`: those keep the bytes that they had before, and an
  *     earlier release still reads them
- *  S4 open records hold to S1 alone: last fields without a value are not written, and what a later release has added
+ *  SHP4 open records hold to SHP1 alone: last fields without a value are not written, and what a later release has added
  *     is passed over
  */
 import { isMillraceError } from '../errors.js';
@@ -23,38 +23,38 @@ export type Plain<T> = T extends infer All ? { readonly [K in keyof All]: All[K]
 type MayBeMissing = { readonly leavesNoProperty: true };
 
 /** What a record with these fields holds: an `absent` field is a property that may be missing. */
-export type RecordOf<F> = Plain<
+export type RecordType<F> = Plain<
   { readonly [K in keyof F as F[K] extends MayBeMissing ? never : K]: TypeOf<F[K]> } & {
     readonly [K in keyof F as F[K] extends MayBeMissing ? K : never]?: TypeOf<F[K]>;
   }
 >;
 
-export function fields<const F extends Declared>(shapes: F): Fields<RecordOf<F>> {
+export function fields<const F extends Declared>(shapes: F): Fields<RecordType<F>> {
   return fieldsOf(shapes, false);
 }
 
-export function record<const F extends Declared>(shapes: F): Shape<RecordOf<F>> {
+export function record<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
   return inList(fieldsOf(shapes, false));
 }
 
-/** S4 */
-export function openFields<const F extends Declared>(shapes: F): Fields<RecordOf<F>> {
+/** SHP4 */
+export function openFields<const F extends Declared>(shapes: F): Fields<RecordType<F>> {
   return fieldsOf(shapes, true);
 }
 
-/** S4 */
-export function openRecord<const F extends Declared>(shapes: F): Shape<RecordOf<F>> {
+/** SHP4 */
+export function openRecord<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
   return inList(fieldsOf(shapes, true));
 }
 
 /** A record whose fields stand beside those of the record that it is in. */
-export function inline<const F extends Declared>(shapes: F): Shape<RecordOf<F>> {
+export function inline<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
   const { places, write, read } = fieldsOf(shapes, false);
   return { places, write, read: (from) => read(from, places) };
 }
 
 /** By name, those that have a value: what a change says. Null is a value where the field's shape takes it. */
-export function named<const F extends Declared>(shapes: F): Shape<Partial<RecordOf<F>>> {
+export function named<const F extends Declared>(shapes: F): Shape<Partial<RecordType<F>>> {
   const all = Object.entries(shapes);
   return {
     write: (out, value: Readonly<Record<string, unknown>>) => {
@@ -72,7 +72,7 @@ export function named<const F extends Declared>(shapes: F): Shape<Partial<Record
         if (Object.hasOwn(shapes, name)) read[name] = shapes[name]?.read(from);
         else from.skip();
       }
-      return read as Partial<RecordOf<F>>;
+      return read as Partial<RecordType<F>>;
     },
   };
 }
@@ -87,7 +87,7 @@ function inList<T>({ count, write, read }: Fields<T>): Shape<T> {
   };
 }
 
-function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<RecordOf<F>> {
+function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<RecordType<F>> {
   const names = Object.keys(shapes);
   const parts = Object.values(shapes);
   const starts: number[] = [];
@@ -128,7 +128,7 @@ function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<Record
         throw cause;
       }
       for (let more = count - places; more > 0; more -= 1) from.skip();
-      return read as RecordOf<F>;
+      return read as RecordType<F>;
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Records of several kinds, told apart by a number in front, or by a name. Neither is ever given twice. */
 import { assert, MillraceError } from '../errors.js';
-import { type Declared, fields, openRecord, type Plain, type RecordOf } from './records.js';
+import { type Declared, fields, openRecord, type Plain, type RecordType } from './records.js';
 import type { Fields, Shape, TypeOf } from './shape.js';
 import { refuse } from './unpacker.js';
 
@@ -17,12 +17,12 @@ export interface Cases {
   readonly [word: string]: readonly [code: number | string, Member];
 }
 
-export function kind<const F extends Declared>(number: number, shapes: F): readonly [number, Fields<RecordOf<F>>] {
+export function kind<const F extends Declared>(number: number, shapes: F): readonly [number, Fields<RecordType<F>>] {
   return [number, fields(shapes)];
 }
 
 /** An open record, in a list of its own. */
-export function openKind<const F extends Declared>(number: number, shapes: F): readonly [number, Shape<RecordOf<F>>] {
+export function openKind<const F extends Declared>(number: number, shapes: F): readonly [number, Shape<RecordType<F>>] {
   return [number, openRecord(shapes)];
 }
 

@@ -13,7 +13,7 @@ import { MAX_LOG_PAGE_BYTES, type PageParts } from './page-parts.js';
 import type { RowSearch } from './row-search.js';
 
 /** A message shows so many events, and those behind are left out: a restless one must not fill the page for ever. */
-export const MAX_GROUP_EVENTS = 1000;
+const MAX_GROUP_EVENTS = 1000;
 /** A page that has so many events begins no other message. */
 const MAX_PAGE_EVENTS = 10_000;
 /** Between two looks at the clock, about a millisecond: to look for a message's events is worth so many of its rows. */

@@ -3,5 +3,4 @@ export { MAX_WAITING_QUERIES } from './query-turns.js';
 export { rank } from './ranking.js';
 export { SearchDatabase } from './search-database.js';
 export { SearchIndexes, type SearchIndexesOptions, type SearchStatus } from './search-indexes.js';
-export { SEARCH_THREAD, type SearchWord, watchSearch } from './search-thread.js';
-export type { SearchPorts } from './shard-fold.js';
+export { SEARCH_WORKER, type SearchWord, watchSearch } from './search-thread.js';

@@ -1,6 +1,8 @@
 /**
  * The thread of the search indexes, as whoever starts it needs to know it. What is too much for one thread is too much
- * for the next: the pause between them grows. Each is told all indexes when it begins, and again when one comes or goes.
+ * for the next: the pause between them grows.
+ *
+ *  STH1 every thread is told all indexes when it begins, and again whenever one comes or goes
  */
 import type { DatabaseId } from '../../kernel/index.js';
 import { inSeconds, type Metrics } from '../../ports/index.js';
@@ -11,7 +13,7 @@ export type SearchWord =
   /** All that there are. */
   { readonly kind: 'indexes'; readonly indexes: readonly DatabaseId[] } | { readonly kind: 'rebuild' };
 
-export const SEARCH_THREAD = {
+export const SEARCH_WORKER = {
   name: 'search indexes',
   events: 'search',
   /** Vectors are beside it: see docs/adr/0030 for what a document takes. Some two million short documents. */

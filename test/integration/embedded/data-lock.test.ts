@@ -1,5 +1,5 @@
-/** Proves DL1. */
-import { readFile, writeFile } from 'node:fs/promises';
+/** Proves DL1, DL3. */
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDataDir } from '../../../src/adapters/nats/embedded/index.js';
@@ -28,11 +28,13 @@ describe('embedded server: the lock of the data directory', () => {
     lock.release();
   });
 
-  it('is exclusive within one process too, and free again after release', async () => {
+  it('is exclusive within one process too, and free again after release, with its file in place (DL3)', async () => {
     const lock = await lockDataDir(fresh.dir);
     expect(describeError(await failureOf(lockDataDir(fresh.dir)))).to.contain(`in use by process ${process.pid}`);
+    const { ino } = await stat(lock.path);
     lock.release();
     (await lockDataDir(fresh.dir)).release();
+    expect((await stat(lock.path)).ino).to.equal(ino);
   });
 
   it('is given to one of several processes that ask at once', async () => {

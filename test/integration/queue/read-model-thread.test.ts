@@ -17,7 +17,7 @@ import type { ReadModelsTask } from '../../../src/composition/read-models-worker
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
 import { queuePartition } from '../../../src/messages/index.js';
-import { type KeptReadModelsStatus, READ_MODELS_THREAD, type ReadModelsWord } from '../../../src/projections/index.js';
+import { type KeptReadModelsStatus, READ_MODELS_WORKER, type ReadModelsWord } from '../../../src/projections/index.js';
 import { AskedReadModels, askOverBus } from '../../../src/query/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
@@ -70,7 +70,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
       },
     };
     const options = { entry, task, log: silentLog, timers: realTime, restartMs: 50, ...(onBegun && { onBegun }) };
-    const started: ReadModelsThread = new AnsweringThread(options, READ_MODELS_THREAD);
+    const started: ReadModelsThread = new AnsweringThread(options, READ_MODELS_WORKER);
     started.start();
     return started;
   }

@@ -1,7 +1,7 @@
 /** The thread of the read models, when it dies. */
 import { expect } from 'chai';
 import { AnsweringThread } from '../../../src/adapters/node/index.js';
-import { READ_MODELS_THREAD } from '../../../src/projections/index.js';
+import { READ_MODELS_WORKER } from '../../../src/projections/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { timersOf } from '../../support/timers-of.js';
@@ -33,7 +33,7 @@ describe('the thread of the read models', () => {
     };
     const dying = new AnsweringThread(
       { entry: DYING, task: TASK, log: silentLog, timers, onBegun },
-      READ_MODELS_THREAD,
+      READ_MODELS_WORKER,
     );
     dying.start();
     await eventually(() => expect(pauses).to.have.length(mostPauses));

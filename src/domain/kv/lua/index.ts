@@ -4,4 +4,4 @@ export { libraryHeader, type RegisteredFunction } from './library-loading.js';
 export { MAX_LIBRARIES, MAX_LIBRARY_BYTES } from './lua-limits.js';
 export type { State } from './machine.js';
 export { scriptHost } from './script-host.js';
-export { newScriptRun, type ScriptRun } from './script-run.js';
+export { newScriptRun } from './script-run.js';

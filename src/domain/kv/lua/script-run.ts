@@ -5,7 +5,7 @@ import { JsonOptions } from './json-options.js';
 import type { Registration } from './library-loading.js';
 import type { LuaRandom } from './lua-random.js';
 
-export interface ScriptRunFacts {
+export interface ScriptRunTerms {
   readonly context: CommandContext;
   /** Goes on from run to run, as in Redis. */
   readonly random: LuaRandom;
@@ -18,13 +18,13 @@ export interface ScriptRunFacts {
   readonly registration?: Registration;
 }
 
-export interface ScriptRun extends ScriptRunFacts {
+export interface ScriptRun extends ScriptRunTerms {
   /** What `redis.setresp` chose: the form in which replies reach the script. */
   protocol: 2 | 3;
   /** Changed by `cjson.encode_…`; forgotten afterwards, so that no script changes another's output. */
   readonly json: JsonOptions;
 }
 
-export function newScriptRun(facts: ScriptRunFacts): ScriptRun {
+export function newScriptRun(facts: ScriptRunTerms): ScriptRun {
   return { ...facts, protocol: 2, json: new JsonOptions() };
 }

@@ -25,7 +25,7 @@ const FIRST_SECOND = 1_577_836_800;
 const MILLIS_BITS = 10;
 const MILLIS_MASK = (1 << MILLIS_BITS) - 1;
 
-export interface MessageFacts {
+export interface MessageTimes {
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   readonly dueAtMs: number;
@@ -62,7 +62,7 @@ export class Message {
     readonly id: MessageId,
     readonly shared: SharedEnvelope,
     body: BodyRef,
-    { createdAtMs, notBeforeMs, dueAtMs, order, holdsPlaceOf }: MessageFacts,
+    { createdAtMs, notBeforeMs, dueAtMs, order, holdsPlaceOf }: MessageTimes,
   ) {
     this.bodyNumber = body.number;
     this.bodyBytes = body.bytes;

@@ -15,7 +15,7 @@ import { dollars, dollarsOfDays, perStep } from './points.js';
 
 const DAY_MS = 86_400_000;
 
-export class DailyRequests extends Point {
+class DailyRequests extends Point {
   /** How many of the requests were those of workflows. */
   @IsInt() readonly workflow_message!: number;
   /** Runs that began. */

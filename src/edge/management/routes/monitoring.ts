@@ -9,12 +9,12 @@ import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { changedDatabase, changedQueue, databaseIn, planChange, queueIn } from '../owned.js';
 
-export class MonitoredDatabaseAnswer extends DatabaseAnswer {
+class MonitoredDatabaseAnswer extends DatabaseAnswer {
   /** Only the call that switched it on shows it. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }
 
-export class MonitoredQueueAnswer extends QueueAccountAnswer {
+class MonitoredQueueAnswer extends QueueAccountAnswer {
   /** Only the call that switched it on shows it. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }

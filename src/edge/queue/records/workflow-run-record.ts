@@ -38,7 +38,7 @@ export function runRecord(run: LoggedRun, spelling: Spelling) {
 }
 
 /** The first one under the name that there was before a run could have several. */
-export function labelMembers(labels: readonly string[]) {
+function labelMembers(labels: readonly string[]) {
   return { label: labels[0], labels: labels.length === 0 ? undefined : labels };
 }
 

@@ -5,9 +5,9 @@ import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
 import { MAX_DOCUMENT_IDS } from '../face-limits.js';
 import { asId, IsDocumentIds } from './rules.js';
-import { ShownParts } from './shown-parts.js';
+import { DocumentParts } from './shown-parts.js';
 
-export class FetchRequest extends ShownParts {
+export class FetchRequest extends DocumentParts {
   @IsOptional()
   @IsDocumentIds(MAX_DOCUMENT_IDS)
   readonly ids: readonly string[] | undefined;

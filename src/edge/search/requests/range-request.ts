@@ -4,14 +4,14 @@ import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
 import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../face-limits.js';
-import { ShownParts } from './shown-parts.js';
+import { DocumentParts } from './shown-parts.js';
 
 /** What clients send for the first page. */
 const BEGINNINGS: readonly unknown[] = ['', '0', 0];
 /** A cursor has the last id that was shown. */
 const CURSOR = /^after-([A-Za-z0-9_-]+)$/;
 
-export class RangeRequest extends ShownParts {
+export class RangeRequest extends DocumentParts {
   readonly after: string | undefined;
 
   @Max(MAX_RANGE_LIMIT)

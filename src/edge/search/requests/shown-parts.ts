@@ -2,7 +2,7 @@
 import { IsBoolean } from 'class-validator';
 import type { FoundDocument } from '../document-store.js';
 
-export class ShownParts {
+export class DocumentParts {
   @IsBoolean()
   readonly includeData: boolean;
 

@@ -1,3 +1,4 @@
+/** Proves SHP4. */
 import { decode, encode } from '@msgpack/msgpack';
 import { expect } from 'chai';
 import fc from 'fast-check';

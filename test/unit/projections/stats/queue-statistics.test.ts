@@ -1,6 +1,6 @@
 /**
  * Accounts: what the journals of their queues say, live, after a restart, after a kill and rebuilt.
- * Proves STF1, SS1, SS2.
+ * Proves FM2, SS1, SS2.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ import {
   ValuePace,
   writeJson,
 } from '../../types/json/index.js';
-import { Change, documentToChange, missingPath, pathAt, placesOf, requireDepth } from './documents.js';
+import { documentToChange, JsonChange, missingPath, pathAt, placesOf, requireDepth } from './documents.js';
 
 const outOfBounds = new ErrorReply('ERR index out of bounds');
 
@@ -47,9 +47,9 @@ function* changeEach(
   context: CommandContext,
   { document, path, places }: FoundArrays,
   event: string,
-  alter: (change: Change, array: JsonArray, place: JsonPlace) => Steps<Reply>,
+  alter: (change: JsonChange, array: JsonArray, place: JsonPlace) => Steps<Reply>,
 ): Steps<Reply> {
-  const change = new Change(context, context.args.bytes(1), document);
+  const change = new JsonChange(context, context.args.bytes(1), document);
   const replies: Reply[] = [];
   let last: Reply = null;
   const pace = new ValuePace();

@@ -38,11 +38,11 @@ export function wrongPathType(expected: string, found: JsonValue): ErrorReply {
   return new ErrorReply(`WRONGTYPE wrong type of path value - expected ${expected} but found ${typeOfJson(found)}`);
 }
 
-export type Run = (context: CommandContext) => Steps<Reply>;
+export type JsonRun = (context: CommandContext) => Steps<Reply>;
 type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
 
 /** How a row runs its command: in slices where a document or a word of it is long. `spec` says where keys are. */
-export function running(run: Run, keys: CommandSpec['keys']): Running & Pick<CommandSpec, 'keys'> {
+export function running(run: JsonRun, keys: CommandSpec['keys']): Running & Pick<CommandSpec, 'keys'> {
   const isLong = ({ args, keyspace }: CommandContext): boolean => {
     if (args.length > MANY_WORDS || args.words.some((word) => word.length >= LONG_JSON_BYTES)) return true;
     return keysOf({ keys } as CommandSpec, args.words).some((key) => {
@@ -88,7 +88,7 @@ const MAX_REPLAY_MOVES = 4_000_000;
 const FEW_EFFECT_BYTES = 16 * 1024;
 
 /** The changes of one command on one document, and their effects. */
-export class Change {
+export class JsonChange {
   readonly #bytesBefore: number;
   readonly #commands: ByteString[][] = [];
   #effectBytes = 0;

@@ -2,7 +2,7 @@
 import { at, type CommandSpec, NO_KEYS, span } from '../../command-spec.js';
 import { family, READS, row } from '../rows.js';
 import { append, insert, pop, trim } from './arrays.js';
-import { type Run, running } from './documents.js';
+import { type JsonRun, running } from './documents.js';
 import { arrayLength, indexOf, memory, names, objectLength, stringLength } from './measure.js';
 import { get, getMany, help, resp, type } from './read.js';
 import { clear, remove } from './remove.js';
@@ -15,7 +15,7 @@ const write = { flags: ['write'], keyNeeds: 'both' } as const;
 const grow = { flags: ['write', 'denyoom'], keyNeeds: 'both' } as const;
 
 /** Columns of a command about the document under its first word. */
-function about(kind: typeof read | typeof write | typeof grow, run: Run, ...deviations: readonly string[]) {
+function about(kind: typeof read | typeof write | typeof grow, run: JsonRun, ...deviations: readonly string[]) {
   const columns = { ...kind, ...running(run, at(1)) };
   return deviations.length === 0 ? columns : { ...columns, deviations };
 }

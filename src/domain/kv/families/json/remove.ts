@@ -20,7 +20,7 @@ import {
   ValuePace,
   WholeFloat,
 } from '../../types/json/index.js';
-import { Change, deleteDocument, documentToChange, isEmptyRoot, pathAt, placesOf } from './documents.js';
+import { deleteDocument, documentToChange, isEmptyRoot, JsonChange, pathAt, placesOf } from './documents.js';
 
 /** JSON.DEL key [path] → how many values went; 0 for a missing key. A root left empty goes with its key. */
 export function* remove(context: CommandContext): Steps<Reply> {
@@ -34,7 +34,7 @@ export function* remove(context: CommandContext): Steps<Reply> {
   }
   const places = yield* outermost(yield* placesOf(document, path));
   if (places.length === 0) return 0;
-  const change = new Change(context, key, document);
+  const change = new JsonChange(context, key, document);
   // Values are removed container by container, the deepest first, so that no path that is still to come moves.
   const pace = new ValuePace();
   for (const group of yield* groupedByParent(places, pace)) yield* removeGroup(change, group, pace);
@@ -55,7 +55,7 @@ function* groupedByParent(places: readonly JsonPlace[], pace: ValuePace): Steps<
   return groups.values();
 }
 
-function* removeGroup(change: Change, group: readonly JsonPlace[], pace: ValuePace): Steps<void> {
+function* removeGroup(change: JsonChange, group: readonly JsonPlace[], pace: ValuePace): Steps<void> {
   const parent = (group[0] as JsonPlace).parent as JsonPlace;
   const path = pathOf(parent);
   const container = parent.value;
@@ -103,7 +103,7 @@ export function* clear(context: CommandContext): Steps<Reply> {
   const path = pathAt(context, 2);
   const clearable = (yield* placesOf(document, path)).filter(({ value }) => canBeCleared(value));
   const places = yield* outermost(clearable);
-  const change = new Change(context, key, document);
+  const change = new JsonChange(context, key, document);
   const pace = new ValuePace();
   for (const place of places) {
     if (pace.isDue(4)) yield;

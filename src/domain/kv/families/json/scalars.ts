@@ -21,7 +21,7 @@ import {
   ValuePace,
   writeJson,
 } from '../../types/json/index.js';
-import { Change, documentToChange, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
+import { documentToChange, JsonChange, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
 import { numberReply } from './replies.js';
 
 const badNumber = new ErrorReply('ERR bad input number');
@@ -46,7 +46,7 @@ export function calculate(how: Arithmetic, event: string): (context: CommandCont
     });
     const numbers = results.filter((result) => result !== null);
     if (path.isLegacy && numbers.length === 0) throw missingPath(path, 'does not contains a number');
-    const change = new Change(context, context.args.bytes(1), document);
+    const change = new JsonChange(context, context.args.bytes(1), document);
     const pace = new ValuePace();
     for (const [index, place] of places.entries()) {
       if (pace.isDue(4)) yield;
@@ -68,7 +68,7 @@ export function* toggle(context: CommandContext): Steps<Reply> {
   const document = documentToChange(context);
   const path = pathAt(context, 2);
   const places = yield* placesOf(document, path);
-  const change = new Change(context, context.args.bytes(1), document);
+  const change = new JsonChange(context, context.args.bytes(1), document);
   const results: (boolean | null)[] = [];
   const pace = new ValuePace();
   for (const place of places) {
@@ -100,7 +100,7 @@ export function* appendString(context: CommandContext): Steps<Reply> {
   const strings = places.filter(({ value }) => typeof value === 'string');
   if (path.isLegacy && strings.length === 0) throw missingPath(path, 'not a string');
   requireRecordSize(context, document.bytes + strings.length * suffix.length);
-  const change = new Change(context, args.bytes(1), document);
+  const change = new JsonChange(context, args.bytes(1), document);
   const pace = new ValuePace();
   for (const place of strings) {
     if (pace.isDue(4)) yield;
@@ -113,7 +113,7 @@ export function* appendString(context: CommandContext): Steps<Reply> {
   return path.isLegacy ? (lengths.findLast((length) => length !== null) as number) : lengths;
 }
 
-function* appendTo(change: Change, place: JsonPlace, suffix: ByteString): Steps<void> {
+function* appendTo(change: JsonChange, place: JsonPlace, suffix: ByteString): Steps<void> {
   const value: JsonValue = (place.value as ByteString) + suffix;
   yield* change.document.put(place, { value, bytes: ownBytes(value) });
   if (suffix !== '') change.effect('JSON.STRAPPEND', pathOf(place), [quoted(suffix)]);

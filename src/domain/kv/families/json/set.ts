@@ -22,7 +22,7 @@ import {
   tokenText,
   ValuePace,
 } from '../../types/json/index.js';
-import { Change, notAtRoot, requireDepth, requireDepthBelow } from './documents.js';
+import { JsonChange, notAtRoot, requireDepth, requireDepthBelow } from './documents.js';
 import { merge } from './merge.js';
 
 type Condition = 'NX' | 'XX' | undefined;
@@ -152,7 +152,7 @@ function* applySet(
   given: ReadJson,
   event: string,
 ): Steps<boolean> {
-  const change = new Change(context, key, document);
+  const change = new JsonChange(context, key, document);
   let isUsed = false;
   const next = function* (): Steps<ReadJson> {
     if (!isUsed) {
@@ -237,7 +237,7 @@ export function* mergeInto(context: CommandContext): Steps<Reply> {
   }
   requireDepthBelow(context, found, given.depth);
   requireRecordSize(context, document.bytes + found.length * given.bytes);
-  const change = new Change(context, key, document);
+  const change = new JsonChange(context, key, document);
   const pace = new ValuePace();
   for (const place of found) {
     if (pace.isDue(4)) yield;

@@ -102,7 +102,7 @@ export function isLongDeletion({ args, keyspace }: CommandContext): boolean {
   return (stream.group(args.bytes(3))?.consumer(args.bytes(4))?.pending.size ?? 0) > LONG_STREAM_ENTRIES;
 }
 
-export const HELP = [
+export const XGROUP_HELP = [
   'CREATE <key> <groupname> <id|$> [MKSTREAM] [ENTRIESREAD <n>]',
   '    Make a consumer group that reads after <id>, or after the last entry.',
   'CREATECONSUMER <key> <groupname> <consumer>',

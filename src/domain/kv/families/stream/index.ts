@@ -86,7 +86,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     keys: at(2),
     ...inSlices(groups.deleteConsumer, groups.isLongDeletion),
   }),
-  helpRow('XGROUP', '5.0.0', groups.HELP, { summary: 'Describes the subcommands of XGROUP.' }),
+  helpRow('XGROUP', '5.0.0', groups.XGROUP_HELP, { summary: 'Describes the subcommands of XGROUP.' }),
   row('XREADGROUP', -7, '5.0.0', 'Hands entries of several streams to a consumer of a group, or waits for them.', {
     flags: ['write', 'blocking'],
     keyNeeds: 'read',
@@ -145,5 +145,5 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     keys: at(2),
     ...inSlices(info.consumers, info.hasManyConsumers),
   }),
-  helpRow('XINFO', '5.0.0', info.HELP, { summary: 'Describes the subcommands of XINFO.' }),
+  helpRow('XINFO', '5.0.0', info.XINFO_HELP, { summary: 'Describes the subcommands of XINFO.' }),
 ]);

@@ -85,7 +85,7 @@ export function hasManyConsumers({ args, keyspace }: CommandContext): boolean {
   return about instanceof Stream && (about.group(args.bytes(3))?.consumerCount ?? 0) > MANY_CONSUMERS;
 }
 
-export const HELP = [
+export const XINFO_HELP = [
   'CONSUMERS <key> <groupname>',
   '    Consumers of a group: what is pending for each and how long it has been idle.',
   'GROUPS <key>',
