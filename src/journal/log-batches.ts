@@ -16,6 +16,8 @@ export interface BatchOptions {
   readonly linger?: { readonly timers: Timers; readonly ms: number } | undefined;
   /** What is gone from the log has been worked off: positions may be missing. */
   readonly mayLackSome?: boolean | undefined;
+  /** How often the log has to say that it is there; undefined: as often as it does by itself. */
+  readonly aliveEveryMs?: number | undefined;
   /** The log answers, has nothing newer, and every message has been handed out. */
   readonly onIdle?: (() => void) | undefined;
 }
@@ -62,6 +64,10 @@ class BatchQueue implements JournalFollower {
     private next: number,
     private readonly options: BatchOptions,
   ) {}
+
+  get aliveEveryMs(): number | undefined {
+    return this.options.aliveEveryMs;
+  }
 
   /** Listens, unless too much waits. @returns is there a batch now? @throws when the log has failed */
   async fill(): Promise<boolean> {

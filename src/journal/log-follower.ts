@@ -21,7 +21,7 @@ export interface FollowingReader {
   failed(error: unknown): boolean;
 }
 
-export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedBytes' | 'mayLackSome'> {
+export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedBytes' | 'mayLackSome' | 'aliveEveryMs'> {
   /** How long messages are gathered for one batch; undefined: what is there is a batch. */
   readonly lingerMs?: number | undefined;
   /** Before what failed is begun again. */

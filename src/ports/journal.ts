@@ -48,6 +48,8 @@ export interface JournalFollower {
   onMessage(message: StoredMessage): void;
   /** Called at least every `aliveEveryMs` while the journal answers and nothing newer is known. */
   onAlive(): void;
+  /** Default: what an idle process pays little for, little more than a second. */
+  readonly aliveEveryMs?: number | undefined;
 }
 
 export interface Subscription {

@@ -28,6 +28,8 @@ export interface FollowerListener {
 
 /** A journal that cannot be read, or does not fit, is tried again after this. */
 const RETRY_MS = 500;
+/** Permissions that nothing was heard of for `controlStaleMs` are not answered from: half of its default. */
+const ALIVE_EVERY_MS = 250;
 /** What waits while a batch is applied. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Damage seen this often in a row, without being at the end between, is not a stale read. */
@@ -74,7 +76,12 @@ export class ControlFollower {
       },
       failed: (error) => this.#failed(error),
     };
-    const following = { shard: CONTROL_SHARD, maxQueuedBytes: MAX_QUEUED_BYTES, retryMs: RETRY_MS };
+    const following = {
+      shard: CONTROL_SHARD,
+      maxQueuedBytes: MAX_QUEUED_BYTES,
+      retryMs: RETRY_MS,
+      aliveEveryMs: ALIVE_EVERY_MS,
+    };
     void followLog(timers, reader, following, this.#stop.signal);
   }
 

@@ -30,11 +30,10 @@ export interface JetStreamJournalOptions {
 
 const DEFAULT_APPEND_TIMEOUT_MS = 5000;
 const DEFAULT_READ_TIMEOUT_MS = 15_000;
-/**
- * The server sends a heartbeat after one to two of these: followers are alive at least each second. Every one of them costs
- * an idle process some 30 µs and its server as much, for each stream and thread that follows.
- */
-const FOLLOW_HEARTBEAT_MS = 500;
+/** Each sign of life costs an idle process some 30 µs and its server as much, for each stream and thread that follows. */
+const DEFAULT_ALIVE_EVERY_MS = 1250;
+/** The server sends a heartbeat after one to two times its interval, and half of one is for the way. */
+const HEARTBEATS_BETWEEN = 2.5;
 const READ_HEARTBEAT_MS = 500;
 /** About two milliseconds of parsing, or one of the largest messages. */
 const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
@@ -112,7 +111,8 @@ export class JetStreamJournal implements Journal {
   }
 
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
-    const options = { stream: this.names.journalStream(shard), from, heartbeatMs: FOLLOW_HEARTBEAT_MS };
+    const heartbeatMs = (follower.aliveEveryMs ?? DEFAULT_ALIVE_EVERY_MS) / HEARTBEATS_BETWEEN;
+    const options = { stream: this.names.journalStream(shard), from, heartbeatMs };
     return new OrderedFeed(this.#reads, options, {
       onMessage: (message) => follower.onMessage(message),
       onHeartbeat: () => follower.onAlive(),
