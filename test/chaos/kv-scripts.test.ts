@@ -25,13 +25,15 @@ const ENDLESS: readonly string[] = [
 ];
 
 describe('a script that is killed after it wrote', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let millrace: ServedProcess;
   let environment: Environment;
   const open: Redis[] = [];
   before(async () => {
     millrace = await startServed({
       MILLRACE_KV_SHARDS: '1',
+      // It is counted in work, of which each of nine scripts would have five seconds.
+      MILLRACE_SCRIPT_MS: '1000',
       // Scripts hold up the whole process; what it knows of permissions grows old meanwhile.
       MILLRACE_CONTROL_STALE_MS: '5000',
     });
