@@ -49,11 +49,14 @@ format: node_modules/.installed ## formats every file
 test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a share of a second each
 	$(MOCHA) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
 
-# Most of these wait for something: three files at once keep two cores busy. What a failed test leaves open does not keep
-# the run from ending.
+# Most of these wait for something: two halves side by side take little more than the longer one. What a failed test
+# leaves open does not keep its half from ending.
+INTEGRATION_HALF := dist/test/integration/{queue,workflow,serve,resp}/**/*.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
-	$(MOCHA) --exit --parallel --jobs 3 --timeout 60000 'dist/test/integration/**/*.test.js'
+	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
+	$(MOCHA) --exit --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
+	wait $$half && exit $$failures
 
 test-differential: dist/.built ## same commands, same replies as a real Redis
 	infra/fetch-redis.sh
@@ -62,11 +65,8 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
-# Attacks are judged by what somebody else notices of them, so nothing runs beside them.
-ATTACKS := dist/test/chaos/attacks*.test.js
-test-chaos: dist/.built ## attacks real processes, and kills, freezes and cuts off others
-	@$(MOCHA) --exit --timeout 540000 '$(ATTACKS)'; failures=$$?; \
-	$(MOCHA) --exit --parallel --jobs 2 --timeout 540000 --ignore '$(ATTACKS)' 'dist/test/chaos/**/*.test.js' && exit $$failures
+test-chaos: dist/.built ## kills, freezes and cuts off real processes
+	$(MOCHA) --exit --timeout 540000 'dist/test/chaos/**/*.test.js'
 
 test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECONDS=n for all, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'
