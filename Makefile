@@ -71,8 +71,10 @@ test-chaos: dist/.built ## kills, freezes and cuts off real processes
 test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECONDS=n for all, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'
 
-bench: dist/.built ## prints ratios against the alternatives in the same run
-	node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
+# AGAINST: another commit, built beside; both take turns.
+bench: dist/.built ## prints ratios against the alternatives in the same run; AGAINST=<commit> against that build too
+	$(if $(AGAINST),infra/build-commit.sh $(AGAINST) .cache/against)
+	$(if $(AGAINST),BENCH_AGAINST=.cache/against) node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
 
 docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js

@@ -4,6 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
+import { runAgainst } from './against.js';
 import { collections } from './collections.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { memory } from './memory.js';
@@ -30,6 +31,8 @@ const BENCHES: readonly Bench[] = [
   statistics,
   search,
 ];
+/** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
+const AGAINST = process.env.BENCH_AGAINST;
 const RESULTS_DIRECTORY = 'bench/results';
 
 const named = process.argv.slice(2);
@@ -48,7 +51,10 @@ print(
 const results: BenchResult[] = [];
 for (const bench of BENCHES.filter((bench) => named.length === 0 || named.some((name) => isMeant(bench, name)))) {
   print(`\n${bench.name}: ${bench.summary}`);
-  const { figures, skipped } = await bench.run((line) => print(`  ${line}`));
+  const progress = (line: string) => print(`  ${line}`);
+  const { figures, skipped } = await (AGAINST === undefined
+    ? bench.run(progress)
+    : runAgainst(bench, AGAINST, progress));
   results.push({ bench: bench.name, figures, skipped });
   print('');
   for (const figure of figures) print(lineOf(figure));

@@ -7,7 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { Child, freePort } from './child.js';
 import type { ProbeAnswer } from './probe.js';
 
-const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+const OWN_MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+/** The build under measurement; another one's in every other turn of a comparison, see against.ts. */
+let main = OWN_MAIN;
+
+/** @param directory of another built checkout, or nothing for this one */
+export function measureBuild(directory?: string): void {
+  main = directory === undefined ? OWN_MAIN : join(directory, 'dist/src/cli/main.js');
+}
+
 const PROBE = new URL('./probe.js', import.meta.url).href;
 /** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
 const NICE_FIELD = 16;
@@ -45,7 +53,7 @@ export class Millrace {
     const heapMb = process.env.MILLRACE_HEAP_MB ?? '1024';
     const probe = isWatched ? [`--import=${PROBE}`] : [];
     const flags = [`--max-old-space-size=${heapMb}`, ...probe, ...nodeFlags];
-    this.#child = await Child.start(process.execPath, [...flags, MAIN, 'serve'], {
+    this.#child = await Child.start(process.execPath, [...flags, main, 'serve'], {
       env: {
         MILLRACE_DATA_DIR: this.directory,
         MILLRACE_KV_PORT: '0',

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Builds another commit of this repository in a directory of its own, to be measured beside the one at hand.
+#
+#   infra/build-commit.sh <commit> <directory>
+#
+# What is there is kept when it is that commit's. Packages are installed afresh only where the lock file differs.
+set -euo pipefail
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+commit=$(git -C "$root" rev-parse --verify "$1^{commit}")
+mkdir -p "$2"
+directory=$(cd -- "$2" && pwd)
+[ "$(cat "$directory/.commit" 2>/dev/null)" = "$commit" ] && exit 0
+rm -rf "$directory"
+mkdir -p "$directory"
+git -C "$root" archive "$commit" | tar -x -C "$directory"
+if cmp -s "$root/package-lock.json" "$directory/package-lock.json"; then
+  cp -al "$root/node_modules" "$directory/node_modules"
+else
+  (cd "$directory" && npm ci --no-audit --no-fund --loglevel=error)
+fi
+[ ! -d "$root/.tools" ] || cp -a "$root/.tools" "$directory/.tools"
+(cd "$directory" && node_modules/.bin/tsc -p .)
+echo "$commit" >"$directory/.commit"
