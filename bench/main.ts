@@ -7,6 +7,7 @@ import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
 import { collections } from './collections.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
+import { forwarded } from './forwarded.js';
 import { memory } from './memory.js';
 import { queueDelayed } from './queue-delayed.js';
 import { queueDrain } from './queue-drain.js';
@@ -25,7 +26,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, forwarded, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,

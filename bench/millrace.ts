@@ -7,13 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { Child, freePort } from './child.js';
 import type { ProbeAnswer } from './probe.js';
 
-const OWN_MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+/** Our command line in this build. */
+export const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 /** The build under measurement; another one's in every other turn of a comparison, see against.ts. */
-let main = OWN_MAIN;
+let main = MAIN;
 
 /** @param directory of another built checkout, or nothing for this one */
 export function measureBuild(directory?: string): void {
-  main = directory === undefined ? OWN_MAIN : join(directory, 'dist/src/cli/main.js');
+  main = directory === undefined ? MAIN : join(directory, 'dist/src/cli/main.js');
 }
 
 const PROBE = new URL('./probe.js', import.meta.url).href;

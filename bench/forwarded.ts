@@ -1,0 +1,129 @@
+/**
+ * What a request costs that another process owns: two processes on one nats-server, one that owns every shard and one
+ * that is an edge alone. The same load is sent to either in turn; told is the processor time of both together.
+ */
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startNatsServer } from '../test/support/nats-server.js';
+import { atMost, type Bench, type Figure, median } from './figures.js';
+import { MAIN, Millrace, TOKEN } from './millrace.js';
+import { sized } from './queue-load.js';
+import { ranMs } from './redis.js';
+import { isWrkMissing, wrk } from './wrk.js';
+
+const ROUNDS = sized(5, 1);
+const SECONDS = sized(3, 1);
+const CONNECTIONS = 64;
+const HEADERS = `{ ["Authorization"] = "Bearer ${TOKEN}" }`;
+const REQUESTS = {
+  GET: `return { wrk.format("GET", "/get/key", ${HEADERS}) }`,
+  SET: `return { wrk.format("POST", "/set/key", ${HEADERS}, "${'v'.repeat(64)}") }`,
+} as const;
+
+/** Microseconds a request, of both processes. */
+interface Cost {
+  readonly perSecond: number;
+  readonly mainMicros: number;
+  readonly allMicros: number;
+}
+
+export const forwarded: Bench = {
+  name: 'forwarded',
+  summary: 'a GET and a SET at an edge that owns nothing, beside the same at the owner',
+  async run(progress) {
+    if (isWrkMissing()) return { figures: [], skipped: ['forwarded: wrk is not installed'] };
+    const nats = await startNatsServer({ syncAlways: true, user: 'app', password: 'app', systemPassword: 'sys' });
+    const [owner, edge] = [await Millrace.create(), await Millrace.create()];
+    try {
+      const env = {
+        MILLRACE_NATS_URL: nats.url,
+        MILLRACE_NATS_USER: 'app',
+        MILLRACE_NATS_PASSWORD: 'app',
+        MILLRACE_NATS_SYS_USER: 'sys',
+        MILLRACE_NATS_SYS_PASSWORD: 'sys',
+        MILLRACE_SEAL_KEY_FILE: join(owner.directory, 'seal.key'),
+        MILLRACE_SECRET_MIN_CHARACTERS: '1',
+      };
+      prepareCluster({ ...env, MILLRACE_DATA_DIR: owner.directory });
+      await owner.start({ isWatched: false, env });
+      await edge.start({ isWatched: false, env: { ...env, MILLRACE_ROLES: 'edge' } });
+      await edge.command('SET', 'key', 'value');
+      return { figures: figuresOf(await measure(owner, edge, progress)), skipped: [] };
+    } finally {
+      await Promise.all([owner.dispose(), edge.dispose()]);
+      await nats.stop();
+    }
+  },
+};
+
+function prepareCluster(env: Readonly<Record<string, string>>): void {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, 'cluster', 'init'], {
+    env: { ...process.env, ...env },
+  });
+  if (status !== 0) throw new Error(`cluster init ended with ${status}: ${stderr}`);
+}
+
+type Costs = ReadonlyMap<string, readonly Cost[]>;
+
+async function measure(owner: Millrace, edge: Millrace, progress: (line: string) => void): Promise<Costs> {
+  const costs = new Map<string, Cost[]>();
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const line: string[] = [];
+    for (const [verb, requests] of Object.entries(REQUESTS)) {
+      for (const [where, { url }] of Object.entries({ local: owner, forwarded: edge })) {
+        const before = await ranBoth(owner, edge);
+        const seconds = round === 0 ? 1 : SECONDS;
+        const { requestsPerSecond } = await wrk({ url, requests, connections: CONNECTIONS, seconds });
+        const after = await ranBoth(owner, edge);
+        const micros = (field: 'mainMs' | 'allMs') =>
+          ((after[field] - before[field]) * 1000) / (requestsPerSecond * seconds);
+        const cost = { perSecond: requestsPerSecond, mainMicros: micros('mainMs'), allMicros: micros('allMs') };
+        const name = `${verb}, ${where}`;
+        if (round > 0) costs.set(name, [...(costs.get(name) ?? []), cost]);
+        line.push(`${name} ${Math.round(cost.perSecond)}/s at ${cost.mainMicros.toFixed(0)} µs`);
+      }
+    }
+    progress(`${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}: ${line.join(', ')}`);
+  }
+  return costs;
+}
+
+async function ranBoth(owner: Millrace, edge: Millrace): Promise<{ readonly mainMs: number; readonly allMs: number }> {
+  const [a, b] = [owner.pid, edge.pid];
+  return {
+    mainMs: (await ranMs(a)) + (await ranMs(b)),
+    allMs: (await ranOfThreadsMs(a)) + (await ranOfThreadsMs(b)),
+  };
+}
+
+async function ranOfThreadsMs(pid: number): Promise<number> {
+  let sum = 0;
+  for (const thread of await readdir(`/proc/${pid}/task`)) {
+    const statistics = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').catch(() => '0');
+    sum += Number(statistics.split(' ')[0]) / 1e6;
+  }
+  return sum;
+}
+
+function figuresOf(costs: Costs): readonly Figure[] {
+  const of = (name: string, field: keyof Cost) => median((costs.get(name) ?? []).map((cost) => cost[field]));
+  const goals = { GET: atMost(1.5), SET: atMost(1.3) };
+  return Object.keys(REQUESTS).flatMap((verb): Figure[] => {
+    const [near, far] = [`${verb}, local`, `${verb}, forwarded`];
+    const more = of(far, 'mainMicros') - of(near, 'mainMicros');
+    return [
+      {
+        name: `${verb} forwarded / local, processor time`,
+        value: of(far, 'allMicros') / of(near, 'allMicros'),
+        unit: 'ratio',
+        target: goals[verb as keyof typeof goals],
+      },
+      { name: `  ${verb}: forwarding, both main threads`, value: more, unit: 'µs', target: atMost(60) },
+      ...[near, far].flatMap((name): Figure[] => [
+        { name: `  ${name}`, value: of(name, 'perSecond'), unit: 'req/s' },
+        { name: `  ${name}, all threads`, value: of(name, 'allMicros'), unit: 'µs' },
+      ]),
+    ];
+  });
+}
