@@ -37,7 +37,13 @@ export class LinkFailure extends Error {
 
 export interface LinkRequest {
   readonly timeoutMs: number;
-  readonly headers?: MsgHdrs;
+  readonly headers?: MsgHdrs | undefined;
+}
+
+export interface AnswerListener {
+  /** @returns true when more answers are to come */
+  onAnswer(message: Msg): boolean;
+  onFailure(failure: LinkFailure): void;
 }
 
 /** For what is buffered at the end; a process has ten seconds in all to stop. */
@@ -69,19 +75,36 @@ export class NatsLink {
 
   /** @throws LinkFailure and nothing else */
   request(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest): Promise<Msg> {
-    if (!this.#isConnected) return Promise.reject(this.#notSent());
-    return new Promise((resolve, reject) => {
-      try {
-        this.#inbox.request(subject, payload, timeoutMs, headers, {
-          onAnswer: resolve,
-          onNoResponders: () => reject(new LinkFailure('no-responders', `nobody answers ${subject}`)),
-          onTimeout: () => reject(new LinkFailure('timed-out', `no answer from ${subject} in time`)),
-          onLost: () => reject(new LinkFailure('disconnected', `the ${this.role} connection was lost`)),
-        });
-      } catch (cause) {
-        reject(failureOf(cause));
-      }
+    return new Promise((resolve, onFailure) => {
+      const onAnswer = (message: Msg) => {
+        resolve(message);
+        return false;
+      };
+      this.#ask(subject, payload, { timeoutMs, headers }, { onAnswer, onFailure });
     });
+  }
+
+  /** A request with as many answers as `onAnswer` says; a failure ends it. */
+  requestMany(subject: string, payload: Payload, timeoutMs: number, listener: AnswerListener): void {
+    this.#ask(subject, payload, { timeoutMs }, listener);
+  }
+
+  #ask(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest, listener: AnswerListener): void {
+    const { onAnswer, onFailure } = listener;
+    if (!this.#isConnected) {
+      onFailure(this.#notSent());
+      return;
+    }
+    try {
+      this.#inbox.request(subject, payload, timeoutMs, headers, {
+        onAnswer,
+        onNoResponders: () => onFailure(new LinkFailure('no-responders', `nobody answers ${subject}`)),
+        onTimeout: () => onFailure(new LinkFailure('timed-out', `no answer from ${subject} in time`)),
+        onLost: () => onFailure(new LinkFailure('disconnected', `the ${this.role} connection was lost`)),
+      });
+    } catch (cause) {
+      onFailure(failureOf(cause));
+    }
   }
 
   /** At most once, and not at all while disconnected. */

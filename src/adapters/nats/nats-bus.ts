@@ -10,6 +10,7 @@ import { BulkExchange, PIECE_BYTES } from './bulk-exchange.js';
 import { type BusFrame, decodeFrame, encodeFailure, encodeOffer, encodePayload } from './bus-frames.js';
 import type { NatsConnections } from './connection.js';
 import { LinkFailure, type NatsLink } from './link.js';
+import { RequestBatches, serveBatches } from './request-batches.js';
 import type { Names } from './subjects.js';
 
 export interface NatsBusOptions {
@@ -28,6 +29,7 @@ const WAITING_MESSAGES = 10_000;
 export class NatsBus implements Bus {
   readonly #link: NatsLink;
   readonly #bulk: BulkExchange;
+  readonly #batches: RequestBatches;
   readonly #log: Log | undefined;
 
   constructor(
@@ -37,6 +39,7 @@ export class NatsBus implements Bus {
   ) {
     this.#link = connections.control;
     this.#log = options.log;
+    this.#batches = new RequestBatches(this.#link);
     this.#bulk = new BulkExchange(this.#link, names, {
       maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
       timeoutMs: REASSEMBLY_TIMEOUT_MS,
@@ -60,7 +63,7 @@ export class NatsBus implements Bus {
       if (!isStopped) onMessage(payload);
     };
     const receive = (message: Msg): void => {
-      const frame = this.#decode(topic, message);
+      const frame = this.#decode(topic, message.data);
       if (frame === undefined) return;
       if (frame.kind === 'payload' && waiting === 0) {
         deliver(frame.payload);
@@ -95,7 +98,7 @@ export class NatsBus implements Bus {
     const { frame, release } = this.#frameOf(payload, 'one');
     const deadlineMs = performance.now() + timeoutMs;
     try {
-      const answer = decodeFrame((await this.#link.request(this.names.topic(topic), frame, { timeoutMs })).data);
+      const answer = decodeFrame(await this.#send(topic, frame, timeoutMs));
       if (answer.kind === 'failure') throw answer.error;
       if (answer.kind === 'payload') return answer.payload;
       return await within(this.#bulk.fetch(answer.offer), deadlineMs - performance.now(), topic);
@@ -106,12 +109,24 @@ export class NatsBus implements Bus {
     }
   }
 
+  /** Commands are many and small. What else is asked comes seldom. */
+  async #send(topic: Topic, frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    const subject = this.names.topic(topic);
+    if (topic.kind === 'command') return this.#batches.request(subject, frame, timeoutMs);
+    return (await this.#link.request(subject, frame, { timeoutMs })).data;
+  }
+
   serve(topic: Topic, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Subscription {
-    const subscription = this.#link.subscribe(this.names.topic(topic), (message) => {
-      if (message.reply) void this.#answer(topic, message, onRequest);
+    const subject = this.names.topic(topic);
+    const answer = (bytes: Uint8Array) => this.#answer(topic, bytes, onRequest);
+    const respond = (reply: string, bytes: Uint8Array) => this.#respond(topic, reply, bytes);
+    const batches = topic.kind === 'command' ? serveBatches(this.#link, subject, answer, respond) : undefined;
+    const subscription = this.#link.subscribe(subject, ({ data, reply }) => {
+      if (reply) void answer(data).then((frame) => frame !== undefined && respond(reply, frame));
     });
     return {
       stop: () => {
+        batches?.stop();
         if (!this.#link.raw.isClosed()) subscription.unsubscribe();
       },
     };
@@ -122,28 +137,32 @@ export class NatsBus implements Bus {
     this.#bulk.stop();
   }
 
-  async #answer(topic: Topic, message: Msg, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Promise<void> {
-    const frame = this.#decode(topic, message);
-    if (frame === undefined) return;
+  /** @returns the answer's frame; nothing when what came is no request */
+  async #answer(
+    topic: Topic,
+    bytes: Uint8Array,
+    onRequest: (payload: Uint8Array) => Promise<Uint8Array>,
+  ): Promise<Uint8Array | undefined> {
+    const frame = this.#decode(topic, bytes);
+    if (frame === undefined) return undefined;
     let payload: Uint8Array;
     try {
-      payload = await this.#payloadOf(frame);
+      payload = frame.kind === 'payload' ? frame.payload : await this.#payloadOf(frame);
     } catch (cause) {
       // Not handed on, so surely not executed.
       const why = new MillraceError('SHARD_UNAVAILABLE', 'a large request did not arrive', {}, cause);
-      this.#respond(topic, message, encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : why));
-      return;
+      return encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : why);
     }
     try {
-      this.#respond(topic, message, this.#frameOf(await onRequest(payload), 'one').frame);
+      return this.#frameOf(await onRequest(payload), 'one').frame;
     } catch (error) {
-      this.#respond(topic, message, encodeFailure(error));
+      return encodeFailure(error);
     }
   }
 
-  #respond(topic: Topic, message: Msg, frame: Uint8Array): void {
+  #respond(topic: Topic, reply: string, bytes: Uint8Array): void {
     try {
-      if (message.reply) this.#link.publish(message.reply, frame);
+      this.#link.publish(reply, bytes);
     } catch (error) {
       this.#log?.warn('bus.answer-dropped', { topic: topic.kind, reason: describeError(error) });
     }
@@ -168,9 +187,9 @@ export class NatsBus implements Bus {
     return { frame: encodeOffer(offer), release };
   }
 
-  #decode(topic: Topic, message: Msg): BusFrame | undefined {
+  #decode(topic: Topic, bytes: Uint8Array): BusFrame | undefined {
     try {
-      return decodeFrame(message.data);
+      return decodeFrame(bytes);
     } catch (error) {
       this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: describeError(error) });
       return undefined;

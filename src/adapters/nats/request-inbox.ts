@@ -12,7 +12,8 @@ import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Payload 
 const NO_RESPONDERS = 503;
 
 export interface RequestListener {
-  onAnswer(message: Msg): void;
+  /** @returns true when more answers are to come */
+  onAnswer(message: Msg): boolean;
   onNoResponders(): void;
   onTimeout(): void;
   onLost(): void;
@@ -80,10 +81,10 @@ export class RequestInbox {
     const token = message.subject.slice(this.#inbox.length + 1);
     const waiting = this.#waitingByToken.get(token);
     if (waiting === undefined) return;
+    const isUnserved = message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
+    if (!isUnserved && waiting.listener.onAnswer(message)) return;
     this.#waitingByToken.delete(token);
     clearTimeout(waiting.timer);
-    const isUnserved = message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
     if (isUnserved) waiting.listener.onNoResponders();
-    else waiting.listener.onAnswer(message);
   }
 }

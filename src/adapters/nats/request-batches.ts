@@ -1,0 +1,168 @@
+/**
+ * Requests that come up within one round of the loop, for the same subject, travel in one message; so do answers that
+ * are ready within one round. A message costs both processes and the server more than what most commands carry.
+ *
+ *  BT1 a request is sent once: in a batch, or alone. Alone after a batch only when the server said that nobody
+ *      received the batch, as of an owner of an earlier version
+ *  BT2 each is answered by itself, as soon as its answer is there: none waits for another of its batch
+ *  BT3 what a batch holds is no more than what may travel in one piece, or one request alone
+ *  BT4 what cannot be read as a batch is dropped, as a request nobody received
+ */
+import type { Msg } from 'nats';
+import { bothWays, bytes, integer, listOf, record, type TypeOf } from '../../kernel/schema/index.js';
+import type { Subscription } from '../../ports/index.js';
+import { PIECE_BYTES } from './bulk-exchange.js';
+import type { NatsLink } from './link.js';
+
+/** How long requests go one by one where nobody takes batches: a shard moves to a newer process within such a time. */
+const UNSERVED_FOR_MS = 1000;
+
+/** A request or its answer, by the place of the request in its batch. */
+const item = record({ place: integer, frame: bytes });
+const [encodeItems, decodeItems] = bothWays(listOf(item), 'requests in one message', 'INVALID');
+
+type Item = TypeOf<typeof item>;
+
+/** BT4 */
+function itemsOf(data: Uint8Array): readonly Item[] {
+  try {
+    return decodeItems(data);
+  } catch {
+    return [];
+  }
+}
+
+interface Asked {
+  readonly frame: Uint8Array;
+  readonly timeoutMs: number;
+  readonly resolve: (frame: Uint8Array) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+/** Where batches for a subject are served. */
+function batchSubject(subject: string): string {
+  return `${subject}.batch`;
+}
+
+/** The side of those who ask. */
+export class RequestBatches {
+  readonly #comingBySubject = new Map<string, Asked[]>();
+  readonly #oneByOneUntilMs = new Map<string, number>();
+
+  constructor(private readonly link: NatsLink) {}
+
+  /** @returns the frame of the answer @throws LinkFailure and nothing else */
+  request(subject: string, frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const asked = { frame, timeoutMs, resolve, reject };
+      const coming = this.#comingBySubject.get(subject);
+      if (coming !== undefined) {
+        coming.push(asked);
+        return;
+      }
+      this.#comingBySubject.set(subject, [asked]);
+      setImmediate(() => this.#send(subject));
+    });
+  }
+
+  #send(subject: string): void {
+    const all = this.#comingBySubject.get(subject) ?? [];
+    this.#comingBySubject.delete(subject);
+    if (all.length === 1 || this.#goesOneByOne(subject)) {
+      for (const asked of all) this.#sendAlone(subject, asked);
+      return;
+    }
+    for (const batch of chunked(all)) this.#sendBatch(subject, batch);
+  }
+
+  #sendAlone(subject: string, { frame, timeoutMs, resolve, reject }: Asked): void {
+    this.link.request(subject, frame, { timeoutMs }).then(({ data }) => resolve(data), reject);
+  }
+
+  #sendBatch(subject: string, batch: readonly Asked[]): void {
+    const waiting = new Map(batch.entries());
+    const payload = encodeItems(batch.map(({ frame }, place) => ({ place, frame })));
+    const timeoutMs = Math.max(...batch.map((asked) => asked.timeoutMs));
+    const fail = (failure: unknown) => {
+      for (const { reject } of waiting.values()) reject(failure);
+    };
+    this.link.requestMany(batchSubject(subject), payload, timeoutMs, {
+      onAnswer: ({ data }) => {
+        for (const { place, frame } of itemsOf(data)) {
+          waiting.get(place)?.resolve(frame);
+          waiting.delete(place);
+        }
+        return waiting.size > 0;
+      },
+      onFailure: (failure) => {
+        if (failure.kind !== 'no-responders') return fail(failure);
+        this.#oneByOneUntilMs.set(subject, performance.now() + UNSERVED_FOR_MS);
+        for (const asked of batch) this.#sendAlone(subject, asked);
+      },
+    });
+  }
+
+  #goesOneByOne(subject: string): boolean {
+    const untilMs = this.#oneByOneUntilMs.get(subject);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.#oneByOneUntilMs.delete(subject);
+    return false;
+  }
+}
+
+/**
+ * The side of whoever answers.
+ * @param answer gives each frame its answer's, or nothing for what is no request; does not reject
+ * @param respond sends an answer; does not throw
+ */
+export function serveBatches(
+  link: NatsLink,
+  subject: string,
+  answer: (frame: Uint8Array) => Promise<Uint8Array | undefined>,
+  respond: (reply: string, bytes: Uint8Array) => void,
+): Subscription {
+  const readyByReply = new Map<string, Item[]>();
+  const send = (reply: string) => {
+    const ready = readyByReply.get(reply) ?? [];
+    readyByReply.delete(reply);
+    for (const items of chunked(ready)) respond(reply, encodeItems(items));
+  };
+  const add = (reply: string, place: number, frame: Uint8Array) => {
+    const ready = readyByReply.get(reply);
+    if (ready !== undefined) {
+      ready.push({ place, frame });
+      return;
+    }
+    readyByReply.set(reply, [{ place, frame }]);
+    setImmediate(() => send(reply));
+  };
+  const subscription = link.subscribe(batchSubject(subject), ({ data, reply }: Msg) => {
+    if (!reply) return;
+    for (const { place, frame } of itemsOf(data)) {
+      void answer(frame).then((answered) => {
+        if (answered !== undefined) add(reply, place, answered);
+      });
+    }
+  });
+  return {
+    stop: () => {
+      if (!link.raw.isClosed()) subscription.unsubscribe();
+    },
+  };
+}
+
+/** BT3 */
+function* chunked<T extends { readonly frame: Uint8Array }>(all: readonly T[]): Iterable<readonly T[]> {
+  let chunk: T[] = [];
+  let size = 0;
+  for (const one of all) {
+    if (size > 0 && size + one.frame.byteLength > PIECE_BYTES) {
+      yield chunk;
+      [chunk, size] = [[], 0];
+    }
+    chunk.push(one);
+    size += one.frame.byteLength;
+  }
+  if (chunk.length > 0) yield chunk;
+}
