@@ -11,9 +11,14 @@ const MIN_KEPT = 100_000;
 /** Never more than this, about 100 MB. */
 const MAX_KEPT = 1_000_000;
 
+type Stored = readonly [id: CommandId, storedAtMs: number];
+
 export class CommandMemory {
   /** Id → journal clock when it was stored; in order of storing. */
   readonly #storedAtMsById = new Map<CommandId, number>();
+  /** Goes on where it was: a map read from its beginning is searched past all that was removed there. */
+  #order: Iterator<Stored> = this.#storedAtMsById.entries();
+  #oldest: Stored | undefined;
 
   constructor(private readonly keepMs: number) {}
 
@@ -23,15 +28,26 @@ export class CommandMemory {
 
   add(ids: readonly CommandId[], clockMs: number): void {
     for (const id of ids) this.#storedAtMsById.set(id, clockMs);
-    for (const [id, storedAtMs] of this.#storedAtMsById) {
-      const { size } = this.#storedAtMsById;
+    for (let { size } = this.#storedAtMsById; size > MIN_KEPT; size -= 1) {
+      this.#oldest ??= this.#following();
+      const [id, storedAtMs] = this.#oldest;
       const isYoung = storedAtMs > clockMs - this.keepMs;
-      if (size <= MIN_KEPT || (isYoung && size <= MAX_KEPT)) break;
+      if (isYoung && size <= MAX_KEPT) break;
       this.#storedAtMsById.delete(id);
+      this.#oldest = undefined;
     }
   }
 
-  restore(ids: Iterable<readonly [CommandId, number]>): void {
+  restore(ids: Iterable<Stored>): void {
     for (const [id, storedAtMs] of ids) this.#storedAtMsById.set(id, storedAtMs);
+  }
+
+  #following(): Stored {
+    let { done, value } = this.#order.next();
+    if (done === true) {
+      this.#order = this.#storedAtMsById.entries();
+      ({ done, value } = this.#order.next());
+    }
+    return value as Stored;
   }
 }

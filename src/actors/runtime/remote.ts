@@ -73,6 +73,9 @@ export class ShardCaller {
 /** Of a shard: answers kept for callers in other processes that ask again. */
 export const DEFAULT_ANSWER_MEMORY: AnswerMemoryLimits = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
 
+/** Of what there is room for, what is left after the oldest were forgotten. */
+const KEPT = 0.9;
+
 export interface AnswerMemoryLimits {
   readonly maxAnswers: number;
   readonly maxBytes: number;
@@ -250,9 +253,12 @@ export class ShardServer<W extends Work> {
     return entry;
   }
 
+  /** Many at once: a map is searched from its beginning, past all that was removed there. */
   #forgetOldest(): void {
+    const { maxAnswers, maxBytes } = this.limits;
+    if (this.#answersById.size <= maxAnswers && this.#bytes <= maxBytes) return;
     for (const [id, { isPending }] of this.#answersById) {
-      if (this.#answersById.size <= this.limits.maxAnswers && this.#bytes <= this.limits.maxBytes) break;
+      if (this.#answersById.size <= KEPT * maxAnswers && this.#bytes <= KEPT * maxBytes) break;
       // One that is under way would be executed a second time.
       if (!isPending) this.#forget(id);
     }
