@@ -4,6 +4,7 @@ export * from './called-url.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './obtain.js';
+export * from './oldest-first.js';
 export * from './random-source.js';
 export * from './read-url.js';
 export * from './remembered.js';

@@ -6,7 +6,7 @@
  *  AUD3 a process that has not been heard of for long is forgotten
  */
 import { type Audience, type CommandSpec, compileGlob, type Glob, keysOf } from '../../domain/kv/index.js';
-import type { ByteString, SessionId } from '../../kernel/index.js';
+import { type ByteString, OldestFirst, type SessionId } from '../../kernel/index.js';
 import type { KvEvent, KvListen, KvListenKind, ScriptDenial } from '../../messages/index.js';
 
 /** Keys that are remembered because a client may have cached them; beyond it the oldest are invalidated. */
@@ -55,6 +55,7 @@ export class PartitionAudience implements Audience {
   };
   readonly #globs = new Map<ByteString, Glob>();
   readonly #tracked = new Map<ByteString, Set<SessionId>>();
+  readonly #oldestTracked = new OldestFirst(this.#tracked);
   #open: Message[] = [];
   /** So many of them may leave: what comes behind is held. */
   #free = Number.POSITIVE_INFINITY;
@@ -252,8 +253,8 @@ export class PartitionAudience implements Audience {
 
   /** Nobody has changed it: everyone hears of it, whoever is at work. */
   #forgetFirst(): void {
-    const { value } = this.#tracked.keys().next();
-    if (value !== undefined) this.#invalidate(value, undefined);
+    const oldest = this.#oldestTracked.next();
+    if (oldest !== undefined) this.#invalidate(oldest, undefined);
   }
 
   #invalidate(key: ByteString, by: string | undefined, except?: Counts): void {

@@ -2,7 +2,7 @@
  * Which keys have changed, for those who must know: replies that wait for the entry, commands that wait for
  * a key, connections that watch one. The keyspace notes every change here, whoever made it.
  */
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, OldestFirst } from '../../kernel/index.js';
 
 /** Keys changed in one turn; `everything` after FLUSHALL. */
 export class ChangedKeys {
@@ -42,6 +42,7 @@ export class KeyChanges {
   /** Nothing is noted while effects are replayed. */
   isMuted = false;
   readonly #watched = new Map<ByteString, number>();
+  readonly #oldestWatched = new OldestFirst(this.#watched);
   #watchedBytes = 0;
   #count = 0;
 
@@ -87,8 +88,9 @@ export class KeyChanges {
   }
 
   #forgetOldest(newest: ByteString): void {
-    for (const key of this.#watched.keys()) {
-      if (this.#watchedBytes <= MAX_WATCHED_BYTES || key === newest) return;
+    while (this.#watchedBytes > MAX_WATCHED_BYTES) {
+      const key = this.#oldestWatched.next();
+      if (key === undefined || key === newest) return;
       this.#watched.delete(key);
       this.#watchedBytes -= key.length + WATCHED_ENTRY_BYTES;
     }

@@ -11,7 +11,7 @@
  */
 import { encodePush } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
-import type { ByteBudget, ByteString, DatabaseId, Hold } from '../../kernel/index.js';
+import { type ByteBudget, type ByteString, type DatabaseId, type Hold, OldestFirst } from '../../kernel/index.js';
 import type { KvEvent } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import type { ClientRegistry } from './client-registry.js';
@@ -33,6 +33,7 @@ interface Table {
   readonly clients: Set<RespClient>;
   readonly broadcast: Set<RespClient>;
   readonly clientsByKey: Map<ByteString, Set<RespClient>>;
+  readonly oldestKeys: OldestFirst<ByteString>;
   /** How many clients all these sets have together. */
   noted: number;
   /** How long all keys are together. */
@@ -139,7 +140,7 @@ export class TrackingTables {
   }
 
   #invalidateFirst(table: Table): void {
-    this.#invalidate(table, table.clientsByKey.keys().next().value as ByteString, undefined);
+    this.#invalidate(table, table.oldestKeys.next() as ByteString, undefined);
   }
 
   /** The client has not read these after all. */
@@ -158,10 +159,12 @@ export class TrackingTables {
   #tableOf(database: DatabaseId): Table {
     let table = this.#tables.get(database);
     if (table === undefined) {
+      const clientsByKey = new Map<ByteString, Set<RespClient>>();
       table = {
         clients: new Set(),
         broadcast: new Set(),
-        clientsByKey: new Map(),
+        clientsByKey,
+        oldestKeys: new OldestFirst(clientsByKey),
         noted: 0,
         keyBytes: 0,
         hold: this.budget.hold(database),

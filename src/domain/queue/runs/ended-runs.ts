@@ -2,7 +2,7 @@
  * Runs that ended a short while ago. A trigger whose answer was lost is sent again, and a run may be over by then:
  * the same id with the same payload is the same trigger for `ENDED_RUN_WINDOW_MS`, and a new one after that.
  */
-import type { MessageId, RunId } from '../../../kernel/index.js';
+import { type MessageId, OldestFirst, type RunId } from '../../../kernel/index.js';
 import { ENDED_RUN_WINDOW_MS } from './limits.js';
 import type { Run } from './run.js';
 
@@ -22,6 +22,8 @@ const ENTRIES_AT_ONCE = 500;
 export class EndedRuns {
   /** In the order of their ends. */
   readonly #byId = new Map<RunId, EndedRun>();
+  readonly #order = new OldestFirst(this.#byId);
+  #oldest: RunId | undefined;
 
   get(id: RunId): EndedRun | undefined {
     return this.#byId.get(id);
@@ -34,16 +36,19 @@ export class EndedRuns {
   }
 
   add({ id, payloadHash, createdAtMs }: Run, messageId: MessageId, endedAtMs: number): void {
-    this.#byId.delete(id);
+    // It is the newest now.
+    if (this.#byId.delete(id) && this.#oldest === id) this.#oldest = undefined;
     this.#byId.set(id, { payloadHash, messageId, createdAtMs, endedAtMs });
   }
 
   forget(nowMs: number): void {
-    let left = FORGOTTEN_AT_ONCE;
-    for (const [id, { endedAtMs }] of this.#byId) {
-      if (left === 0 || endedAtMs + ENDED_RUN_WINDOW_MS > nowMs) return;
-      this.#byId.delete(id);
-      left -= 1;
+    for (let left = FORGOTTEN_AT_ONCE; left > 0; left -= 1) {
+      this.#oldest ??= this.#order.next();
+      if (this.#oldest === undefined) return;
+      const { endedAtMs } = this.#byId.get(this.#oldest) as EndedRun;
+      if (endedAtMs + ENDED_RUN_WINDOW_MS > nowMs) return;
+      this.#byId.delete(this.#oldest);
+      this.#oldest = undefined;
     }
   }
 
