@@ -1,5 +1,5 @@
 /**
- * Values that say themselves what they are: numbers, texts, nothing, lists of such values, and classes. An object of a
+ * Values that say themselves what they are: numbers, texts, bytes, nothing, lists of such values, and classes. An object of a
  * class is an extension of MessagePack: its number, then what it is made of. A number is never given twice.
  */
 import { assert } from '../errors.js';
@@ -36,6 +36,7 @@ export function selfTelling<T>(...classes: readonly Told[]): Shape<T> {
       if (typeof value === 'string') out.text(value);
       else if (typeof value === 'number') looseNumber.write(out, value);
       else if (value === null) out.nil();
+      else if (value instanceof Uint8Array) out.bytes(value);
       else if (Array.isArray(value)) {
         out.list(value.length);
         for (const item of value as readonly unknown[]) shape.write(out, item);
@@ -51,6 +52,8 @@ export function selfTelling<T>(...classes: readonly Told[]): Shape<T> {
           return from.text();
         case 'number':
           return from.number();
+        case 'bytes':
+          return from.bytes();
         case 'nil':
           return from.takesNil() ? null : undefined;
         case 'list': {
