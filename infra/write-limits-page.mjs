@@ -65,7 +65,8 @@ function defaultsOf(text, module) {
   const rows = [];
   for (const [, name] of text.matchAll(/export const (DEFAULT_[A-Z_]+)(?:: \w+)? = \{/g)) {
     for (const [field, value] of Object.entries(module[name] ?? {})) {
-      if (typeof value !== 'number') continue;
+      // What comes from the defaults of another file stands there.
+      if (typeof value !== 'number' || !new RegExp(`^ +${field}:`, 'm').test(text)) continue;
       const what = text.match(new RegExp(`(\\/\\*\\*(?:(?!\\*\\/)[\\s\\S])*\\*\\/)\\n\\s+(?:readonly )?${field}\\??:`))?.[1] ?? '';
       const why = text.match(new RegExp(`((?:^ +\\/\\/.*\\n)+) +${field}:`, 'm'))?.[1] ?? '';
       rows.push(row(field, value, [plain(what), plain(why)].filter((part) => part !== '').join(' ')));

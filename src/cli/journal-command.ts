@@ -2,8 +2,9 @@
  * `millrace journal …`: histories, proven, taken out, watched, brought back and compared. Each verb is a file.
  * Exit codes: 0 fine, 1 damage was found or the journal could not be read, 2 it was asked wrongly.
  */
-import { type Moment, mustBeWhole } from '../journal/index.js';
+import { mustBeWhole } from '../journal/index.js';
 import { describeError, isMillraceError } from '../kernel/index.js';
+import type { Moment } from '../messages/index.js';
 import { takeCheckpoint } from './checkpoint-command.js';
 import { UsageError } from './command-line.js';
 import { byShard, type JournalCommandDeps, type PlacedPartition, placesOf } from './journal-deps.js';

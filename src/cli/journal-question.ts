@@ -1,7 +1,8 @@
 /** The command line of `millrace journal` as what is asked, or what is wrong with it. */
 import { parseArgs } from 'node:util';
-import type { ExportRange, Moment } from '../journal/index.js';
+import type { ExportRange } from '../journal/index.js';
 import { describeError } from '../kernel/index.js';
+import { MOMENT_PROBLEM, type Moment, momentOf } from '../messages/index.js';
 import { UsageError } from './command-line.js';
 
 export const JOURNAL_USAGE = `usage: millrace journal verify <whose> | --all | --against <file> [--signed-by <fingerprint>]
@@ -90,19 +91,19 @@ export function parseQuestion(argv: readonly string[]): JournalQuestion {
         throw new UsageError('a queue has no RESP form: leave --format out');
       }
       const range = {
-        from: from === undefined ? undefined : momentOf('from', from),
-        to: to === undefined ? undefined : momentOf('to', to),
+        from: from === undefined ? undefined : momentIn('from', from),
+        to: to === undefined ? undefined : momentIn('to', to),
       };
       return { verb, whose, range, format };
     }
     case 'replay':
-      return { verb, whose, at: momentOf('at', required('at', values.at)), serve: serveOf(whose, values) };
+      return { verb, whose, at: momentIn('at', required('at', values.at)), serve: serveOf(whose, values) };
     default: {
       if (whose.of === 'account') throw new UsageError('only databases have keys to compare: name one with --database');
       const { format = 'text', values: withValues = false } = values;
       if (format !== 'text' && format !== 'ndjson') throw new UsageError(`--format is text or ndjson, not ${format}`);
-      const from = momentOf('from', required('from', values.from));
-      const to = momentOf('to', required('to', values.to));
+      const from = momentIn('from', required('from', values.from));
+      const to = momentIn('to', required('to', values.to));
       if (from.kind === to.kind && amountOf(from) > amountOf(to)) throw new UsageError('--from lies behind --to');
       return { verb: 'diff', whose, from, to, format, withValues };
     }
@@ -168,16 +169,10 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-/** A day or an instant of ISO 8601; an instant without a zone would mean another one on each machine. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
-
-function momentOf(option: string, text: string): Moment {
-  if (/^[1-9]\d{0,15}$/.test(text)) return { kind: 'position', position: Number(text) };
-  const atMs = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) {
-    throw new UsageError(`--${option} is a position or an instant like 2026-05-01T12:00:00Z, not ${text}`);
-  }
-  return { kind: 'time', atMs };
+function momentIn(option: string, text: string): Moment {
+  const moment = momentOf(text);
+  if (moment === undefined) throw new UsageError(`--${option} ${MOMENT_PROBLEM}, not ${text}`);
+  return moment;
 }
 
 function amountOf(moment: Moment): number {

@@ -10,9 +10,9 @@
 
 import type { ReadEntry } from '../codec/envelope/index.js';
 import type { PartitionName, ShardName } from '../kernel/index.js';
-import { entrySections } from '../messages/index.js';
+import { entrySections, type Moment } from '../messages/index.js';
 import type { AuditPorts } from './audit.js';
-import { isAfter, isBefore, type Moment, tooEarly } from './audit-moment.js';
+import { isAfter, isBefore, tooEarly } from './audit-moment.js';
 import { Chain } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory } from './partition-fold.js';

@@ -1,10 +1,6 @@
-/** Moments of a shard's past: what an operator names, and how entries stand to it. */
+/** How entries stand to a moment of their shard's past. */
 import { MillraceError, type ShardName } from '../kernel/index.js';
-
-/** A position of a shard's journal, or an instant of its clock. What stands right there belongs to it. */
-export type Moment =
-  | { readonly kind: 'position'; readonly position: number }
-  | { readonly kind: 'time'; readonly atMs: number };
+import type { Moment } from '../messages/index.js';
 
 export function isBefore(position: number, clockMs: number, moment: Moment): boolean {
   return moment.kind === 'position' ? position < moment.position : clockMs < moment.atMs;

@@ -7,8 +7,8 @@
  *  DF4 keys come in the order of their bytes
  */
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { Moment } from '../messages/index.js';
 import type { AuditPorts } from './audit.js';
-import type { Moment } from './audit-moment.js';
 import type { PartitionFold } from './partition-fold.js';
 import { type ReplayOptions, ShardReplay } from './replay.js';
 

@@ -9,9 +9,9 @@
  */
 import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import { entrySections, type Section } from '../messages/index.js';
+import { entrySections, type Moment, type Section } from '../messages/index.js';
 import type { AuditPorts } from './audit.js';
-import { isAfter, type Moment, tooEarly } from './audit-moment.js';
+import { isAfter, tooEarly } from './audit-moment.js';
 import { type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { PartitionFold } from './partition-fold.js';

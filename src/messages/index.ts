@@ -7,6 +7,7 @@ export * from './entry.js';
 export * from './kv-event.js';
 export * from './kv-request.js';
 export * from './manifest.js';
+export * from './moment.js';
 export * from './placement.js';
 export * from './public-ids.js';
 export * from './queue-placement.js';

@@ -3,11 +3,7 @@
  * its own: it may take long, and stands in nobody's way.
  */
 import type { AccountId, DatabaseId } from '../kernel/index.js';
-
-/** A position of the journal, or an instant in milliseconds since the Unix epoch. */
-export type AuditMoment =
-  | { readonly kind: 'position'; readonly position: number }
-  | { readonly kind: 'time'; readonly atMs: number };
+import type { Moment } from '../messages/index.js';
 
 export type AuditedPlace =
   | { readonly kind: 'database'; readonly database: DatabaseId; readonly partitions: number }
@@ -18,15 +14,15 @@ export type AuditTask =
   | {
       readonly kind: 'timeline';
       readonly of: AuditedPlace;
-      readonly from: AuditMoment | undefined;
-      readonly to: AuditMoment | undefined;
+      readonly from: Moment | undefined;
+      readonly to: Moment | undefined;
       readonly limit: number;
     }
   /** One text about the whole, then one for each key behind `after`, in order of their bytes. */
   | {
       readonly kind: 'state';
       readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
-      readonly at: AuditMoment;
+      readonly at: Moment;
       readonly after: string | undefined;
       readonly limit: number;
       readonly withValues: boolean;
@@ -35,8 +31,8 @@ export type AuditTask =
   | {
       readonly kind: 'diff';
       readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
-      readonly from: AuditMoment;
-      readonly to: AuditMoment;
+      readonly from: Moment;
+      readonly to: Moment;
       readonly limit: number;
       readonly withValues: boolean;
     }

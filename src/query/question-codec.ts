@@ -1,10 +1,14 @@
 /**
  * Questions to the read models and their answers, as they travel between threads and processes. What many events of
  * a page share, envelopes and bodies, is sent once.
+ *
+ * Only the frame is described, `[version, value]`: what is in it are the records of src/ports, by the names of their
+ * properties. Nothing of this is stored, and a release that knows more properties is understood by one that does not.
+ * A description of each record would say once more what its type says.
  */
-import { decode, encode } from '@msgpack/msgpack';
 import type { DlqSelector, Envelope } from '../domain/queue/index.js';
 import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
+import { bothWays, opaque, versioned } from '../kernel/schema/index.js';
 import type { LogQuery, MaybeBehind, Period, RunEventQuery, RunQuery } from '../ports/index.js';
 
 export type StatisticsQuestion =
@@ -28,10 +32,12 @@ export type Question =
 
 const KINDS: ReadonlySet<string> = new Set<Question['kind']>(['events', 'dlq', 'runs', 'run-events', 'statistics']);
 
-/** The version of this form; a process that does not know it says so. */
-const VERSION = 1;
 /** What is absent stays absent: the members of these records that are optional read as undefined. */
-const OPTIONS = { ignoreUndefined: true };
+const [encodeFrame, decodeFrame] = bothWays(
+  versioned(1, opaque<unknown>()),
+  'a question to the read models, or its answer,',
+  'INVALID',
+);
 
 /** Items of a page, and where to go on. */
 export interface Page<Item> extends MaybeBehind {
@@ -84,21 +90,14 @@ export function decodeSharedPage<Item extends Parcel>(bytes: Uint8Array): Page<I
 
 /** An answer that shares nothing. */
 export function encodePlain(value: object): Uint8Array {
-  return encode([VERSION, value], OPTIONS);
+  return encodeFrame(value);
 }
 
 /** @throws INVALID */
 export function decodePlain<T>(bytes: Uint8Array): T {
-  let value: unknown;
-  try {
-    value = decode(bytes);
-  } catch (cause) {
-    throw new MillraceError('INVALID', 'a question to the read models, or its answer, cannot be read', {}, cause);
-  }
-  if (!Array.isArray(value) || value[0] !== VERSION || typeof value[1] !== 'object' || value[1] === null) {
-    throw unknownForm();
-  }
-  return value[1] as T;
+  const value = decodeFrame(bytes);
+  if (typeof value !== 'object' || value === null) throw unknownForm();
+  return value as T;
 }
 
 function numberOf<T>(numbers: Map<T, number>, value: T): number {

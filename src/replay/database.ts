@@ -4,9 +4,10 @@
  */
 import type { QueuePartitionFold } from '../actors/queue/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
-import type { AuditPorts, ChainHead, DiffOptions, Moment, ReplayOptions, ShardDiff } from '../journal/index.js';
+import type { AuditPorts, ChainHead, DiffOptions, ReplayOptions, ShardDiff } from '../journal/index.js';
 import { diffShard, type PartitionFold, ShardReplay } from '../journal/index.js';
 import { MillraceError, type PartitionName, type Random, type ShardName } from '../kernel/index.js';
+import type { Moment } from '../messages/index.js';
 import type { Clock } from '../ports/index.js';
 import { countingQueueFold, keyedKvFold } from './folds/index.js';
 import type { KvKeyedFold } from './keyed-fold.js';

@@ -25,8 +25,6 @@ const ANYTHING = ['composition', 'cli'];
 
 /** What answers on a port or a part of one; of each other they know nothing. */
 const FACES = ['admin', 'kv', 'management', 'monitoring', 'queue', 'resp', 'search'];
-/** The same commands for both: routing to partitions, rights, and what a batch is. */
-const RESP_MAY_IMPORT = 'edge/kv/';
 
 /** The world's own functions, and the folders that may call them. */
 const WORLD =
@@ -97,9 +95,8 @@ describe('architecture', () => {
     const faceOf = (path: string) => FACES.find((face) => path.startsWith(`edge/${face}/`));
     const strays = imports.filter(({ file, target = '' }) => {
       const [from, to] = [faceOf(file), faceOf(target)];
-      const mayImport = file.startsWith('edge/resp/') && target.startsWith(RESP_MAY_IMPORT);
-      const isShared = /^edge\/(http|records)\//.test(file);
-      return to !== undefined && (isShared || (from !== undefined && from !== to && !mayImport));
+      const isShared = /^edge\/(commands|http|records)\//.test(file);
+      return to !== undefined && (isShared || (from !== undefined && from !== to));
     });
     expect(strays.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
   });

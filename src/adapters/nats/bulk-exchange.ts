@@ -6,9 +6,9 @@
  *  BX1 a payload is joined whole or not at all
  *  BX2 what is kept and what is joined are bounded in bytes and in time
  */
-import { decode, encode } from '@msgpack/msgpack';
 import { nuid } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
+import { bothWays, type TypeOf, text, tuple, whole } from '../../kernel/schema/index.js';
 import type { NatsLink } from './link.js';
 import type { Names } from './subjects.js';
 
@@ -39,7 +39,9 @@ interface Keeping {
 }
 
 /** Id of the offer, and which piece of it. */
-type Question = [id: string, index: number];
+const question = tuple<[id: string, index: number]>(text(), whole);
+type Question = TypeOf<typeof question>;
+const [encodeQuestion, decodeQuestion] = bothWays(question, 'a question for a piece', 'INVALID');
 
 export interface BulkOptions {
   readonly maxBytes: number;
@@ -118,8 +120,7 @@ export class BulkExchange {
 
   async #fetchPiece(at: string, id: string, index: number): Promise<Uint8Array> {
     try {
-      const question = encode([id, index] satisfies Question);
-      return (await this.link.request(at, question, { timeoutMs: this.options.timeoutMs })).data;
+      return (await this.link.request(at, encodeQuestion([id, index]), { timeoutMs: this.options.timeoutMs })).data;
     } catch (cause) {
       const why = describeError(cause);
       throw new MillraceError('TIMED_OUT', 'a piece of a large message did not come', { id, index, why }, cause);
@@ -147,8 +148,7 @@ export class BulkExchange {
 
 function questionOf(bytes: Uint8Array): Question | undefined {
   try {
-    const [id, index] = decode(bytes) as unknown[];
-    return typeof id === 'string' && Number.isInteger(index) ? [id, index as number] : undefined;
+    return decodeQuestion(bytes);
   } catch {
     return undefined;
   }

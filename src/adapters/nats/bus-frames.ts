@@ -1,6 +1,6 @@
 /** What one message of the bus holds: a payload, an offer of a large one, or a failure. Its first byte says which. */
-import { decode, encode } from '@msgpack/msgpack';
 import { describeError, ERROR_CODES, type ErrorCode, isMillraceError, MillraceError } from '../../kernel/index.js';
+import { bothWays, looseText, opaque, text, tuple, whole } from '../../kernel/schema/index.js';
 import type { Offer } from './bulk-exchange.js';
 
 export type BusFrame =
@@ -12,6 +12,13 @@ const PAYLOAD = 0;
 const OFFER = 1;
 const FAILURE = 2;
 
+/** Details may hold anything that has a form as bytes. */
+type Details = Readonly<Record<string, unknown>>;
+const offer = tuple<[at: string, id: string, bytes: number]>(text(), text(), whole);
+const failure = tuple<[code: string, message: string, details: Details]>(text(), looseText(), opaque<Details>());
+const [encodeOffered, decodeOffered] = bothWays(offer, 'an offer', 'DEFECT');
+const [encodeFailed, decodeFailed] = bothWays(failure, 'a failure', 'DEFECT');
+
 export function encodePayload(payload: Uint8Array): Uint8Array {
   const frame = Buffer.allocUnsafe(payload.byteLength + 1);
   frame[0] = PAYLOAD;
@@ -20,16 +27,16 @@ export function encodePayload(payload: Uint8Array): Uint8Array {
 }
 
 export function encodeOffer({ at, id, bytes }: Offer): Uint8Array {
-  return tagged(OFFER, encode([at, id, bytes]));
+  return tagged(OFFER, encodeOffered([at, id, bytes]));
 }
 
 /** A failure of ours travels with its code, message and details; any other is a defect of the service. */
 export function encodeFailure(error: unknown): Uint8Array {
-  if (!isMillraceError(error)) return tagged(FAILURE, encode(['DEFECT', describeError(error), {}]));
+  if (!isMillraceError(error)) return tagged(FAILURE, encodeFailed(['DEFECT', describeError(error), {}]));
   try {
-    return tagged(FAILURE, encode([error.code, error.message, error.details], { ignoreUndefined: true }));
+    return tagged(FAILURE, encodeFailed([error.code, error.message, error.details]));
   } catch {
-    return tagged(FAILURE, encode([error.code, error.message, {}])); // details that have no form as bytes
+    return tagged(FAILURE, encodeFailed([error.code, error.message, {}])); // details that have no form as bytes
   }
 }
 
@@ -40,11 +47,11 @@ export function decodeFrame(bytes: Uint8Array): BusFrame {
     case PAYLOAD:
       return { kind: 'payload', payload: body };
     case OFFER: {
-      const [at, id, size] = decode(body) as [string, string, number];
+      const [at, id, size] = decodeOffered(body);
       return { kind: 'offer', offer: { at, id, bytes: size } };
     }
     case FAILURE: {
-      const [code, message, details] = decode(body) as [string, string, Record<string, unknown>];
+      const [code, message, details] = decodeFailed(body);
       const known: ErrorCode = code in ERROR_CODES ? (code as ErrorCode) : 'DEFECT';
       return { kind: 'failure', error: new MillraceError(known, message, details) };
     }

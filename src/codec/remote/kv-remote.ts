@@ -1,8 +1,7 @@
 /**
- * Requests for a partition, and their replies, between processes ↔ bytes. Byte strings travel as texts:
- * characters below 256 come back as they went.
+ * Requests for a partition, and their replies, between processes ↔ bytes. A reply is a value that says what it is: each
+ * class of replies has a number of its own.
  */
-import { decode, ExtensionCodec, encode } from '@msgpack/msgpack';
 import {
   BigNumberReply,
   BooleanReply,
@@ -18,161 +17,125 @@ import {
   SimpleString,
   VerbatimReply,
 } from '../../domain/kv/index.js';
-import type { DatabaseId, PartitionName } from '../../kernel/index.js';
-import type { KvMode, KvRequest, KvResponse, ScriptDenial } from '../../messages/index.js';
+import {
+  bothWays,
+  flag,
+  later,
+  listOf,
+  looseNumber,
+  nullable,
+  type Shape,
+  selfTelling,
+  text,
+  told,
+  tuple,
+  wordOf,
+} from '../../kernel/schema/index.js';
+import { type KvRequest, type KvResponse, kvRequest, kvResponseOf } from '../../messages/index.js';
 
-const extensionCodec = new ExtensionCodec();
+const items: Shape<readonly Reply[]> = listOf(later(() => reply));
+const twoTexts = tuple<[string, string]>(text(), text());
+const verbatim = tuple<[string, 'txt' | 'mkd']>(text(), wordOf('txt', 'mkd'));
+const nothing = nullable(flag);
 
-/** A class of reply ↔ an extension whose body is MessagePack again. */
-function register<T>(
-  type: number,
-  isIt: (value: unknown) => value is T,
-  toParts: (value: T) => unknown,
-  make: (parts: never) => unknown,
-): void {
-  extensionCodec.register({
-    type,
-    encode: (value) => (isIt(value) ? encode(toParts(value), { extensionCodec }) : null),
-    decode: (bytes) => make(decode(bytes, { extensionCodec }) as never),
-  });
+const reply = selfTelling<Reply>(
+  told(
+    1,
+    SimpleString,
+    text(),
+    ({ text }) => text,
+    (text) => new SimpleString(text),
+  ),
+  told(
+    2,
+    ErrorReply,
+    twoTexts,
+    ({ text, restText }) => [text, restText] as const,
+    ([text, rest]) => new ErrorReply(text, rest),
+  ),
+  told(
+    3,
+    NilArray,
+    nothing,
+    () => null,
+    () => NIL_ARRAY,
+  ),
+  told(4, BigInt, text(), String, BigInt),
+  told(5, MapReply, items, itemsOf, (given) => new MapReply(given)),
+  told(6, SetReply, items, itemsOf, (given) => new SetReply(given)),
+  told(7, PairsReply, items, itemsOf, (given) => new PairsReply(given)),
+  told(8, KeyedReply, items, itemsOf, (given) => new KeyedReply(given)),
+  told(
+    9,
+    DoubleReply,
+    looseNumber,
+    ({ value }) => value,
+    (value) => new DoubleReply(value),
+  ),
+  told(
+    10,
+    BooleanReply,
+    flag,
+    ({ value }) => value,
+    (value) => new BooleanReply(value),
+  ),
+  told(
+    11,
+    VerbatimReply,
+    verbatim,
+    ({ text, format }) => [text, format] as const,
+    ([text, format]) => new VerbatimReply(text, format),
+  ),
+  told(
+    12,
+    BigNumberReply,
+    text(),
+    ({ text }) => text,
+    (text) => new BigNumberReply(text),
+  ),
+);
+
+const [encodeRequest, decodeRequest] = bothWays(kvRequest, 'a request for a partition', 'INVALID');
+const [encodeResponse, decodeResponse] = bothWays(kvResponseOf(reply), 'the answer of a partition', 'INVALID');
+
+export function encodeKvRequest(request: KvRequest): Uint8Array {
+  return encodeRequest({ ...request, details: request });
 }
 
-const is =
-  <T>(type: new (...given: never[]) => T) =>
-  (value: unknown): value is T =>
-    value instanceof type;
-
-register(
-  1,
-  is(SimpleString),
-  ({ text }) => text,
-  (text: string) => new SimpleString(text),
-);
-register(
-  2,
-  is(ErrorReply),
-  ({ text, restText }) => [text, restText],
-  ([text, rest]: [string, string]) => new ErrorReply(text, rest),
-);
-register(
-  3,
-  (value): value is NilArray => value instanceof NilArray,
-  () => null,
-  () => NIL_ARRAY,
-);
-register(
-  4,
-  (value): value is BigReply => value instanceof BigReply,
-  ({ value }) => String(value),
-  (text: string) => BigInt(text),
-);
-register(
-  5,
-  is(MapReply),
-  ({ items }) => items.map(wrapBig),
-  (items: Reply[]) => new MapReply(items),
-);
-register(
-  6,
-  is(SetReply),
-  ({ items }) => items.map(wrapBig),
-  (items: Reply[]) => new SetReply(items),
-);
-register(
-  7,
-  is(PairsReply),
-  ({ items }) => items.map(wrapBig),
-  (items: Reply[]) => new PairsReply(items),
-);
-register(
-  8,
-  is(KeyedReply),
-  ({ items }) => items.map(wrapBig),
-  (items: Reply[]) => new KeyedReply(items),
-);
-register(
-  9,
-  is(DoubleReply),
-  ({ value }) => value,
-  (value: number) => new DoubleReply(value),
-);
-register(
-  10,
-  is(BooleanReply),
-  ({ value }) => value,
-  (value: boolean) => new BooleanReply(value),
-);
-register(
-  11,
-  is(VerbatimReply),
-  ({ text, format }) => [text, format],
-  ([text, format]: [string, 'txt' | 'mkd']) => new VerbatimReply(text, format),
-);
-register(
-  12,
-  is(BigNumberReply),
-  ({ text }) => text,
-  (text: string) => new BigNumberReply(text),
-);
-
-/** MessagePack gives bigints no way into an extension; a wrapper has one. */
-class BigReply {
-  constructor(readonly value: bigint) {}
-}
-
-export function encodeKvRequest({
-  database,
-  partition,
-  mode,
-  commands,
-  bytes,
-  isGone: _,
-  ...rest
-}: KvRequest): Uint8Array {
-  return encode([database, partition, mode, commands, bytes, rest], { ignoreUndefined: true });
-}
-
+/** @throws INVALID */
 export function decodeKvRequest(bytes: Uint8Array): KvRequest {
-  const [database, partition, mode, commands, size, rest] = decode(bytes) as unknown[];
-  return {
-    // From a process of an earlier version there is none.
-    ...(rest as Partial<KvRequest> | undefined),
-    database: database as DatabaseId,
-    partition: partition as PartitionName,
-    mode: mode as KvMode,
-    commands: commands as string[][],
-    bytes: size as number,
-  };
+  const { details, ...asked } = decodeRequest(bytes);
+  return { ...details, ...asked };
 }
 
 export function encodeKvResponse({
-  replies,
   syncToken,
+  replies,
   isAborted = false,
   isFull = false,
   scriptReads,
   denials,
   hasSaid = false,
 }: KvResponse): Uint8Array {
-  const rest = [isAborted, isFull, scriptReads ?? null, denials ?? null, hasSaid];
-  return encode([syncToken, replies.map(wrapBig), ...rest], { extensionCodec });
+  return encodeResponse({ syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid });
 }
 
-/** From a process of an earlier version the last are missing. */
-type ResponseFields = [string, Reply[], boolean?, boolean?, (string[] | null)?, (ScriptDenial[] | null)?, boolean?];
-
+/** @throws INVALID */
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
-  const fields = decode(bytes, { extensionCodec }) as ResponseFields;
-  const [syncToken, replies, isAborted = false, isFull = false, reads, refused, hasSaid = false] = fields;
-  const denials = refused ?? undefined;
-  const scriptReads = reads ?? undefined;
+  const {
+    syncToken,
+    replies,
+    isAborted = false,
+    isFull = false,
+    scriptReads,
+    denials,
+    hasSaid = false,
+  } = decodeResponse(bytes);
   const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
   if (isPlain) return hasSaid ? { syncToken, replies, hasSaid } : { syncToken, replies };
   return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid };
 }
 
-function wrapBig(reply: Reply): unknown {
-  if (typeof reply === 'bigint') return new BigReply(reply);
-  if (Array.isArray(reply)) return reply.map(wrapBig);
-  return reply;
+function itemsOf({ items }: { readonly items: readonly Reply[] }): readonly Reply[] {
+  return items;
 }

@@ -7,8 +7,17 @@
  */
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import { Decoder, Encoder } from '@msgpack/msgpack';
 import { describeError, MillraceError } from '../../kernel/index.js';
+import {
+  decoded,
+  encoded,
+  listOf,
+  openFields,
+  selfTelling,
+  type TypeOf,
+  text,
+  versioned,
+} from '../../kernel/schema/index.js';
 import {
   STATISTICS_TABLES,
   type StatisticsManifest,
@@ -18,12 +27,12 @@ import {
 } from '../../messages/index.js';
 import { decodeWithDigest, encodeWithDigest } from '../envelope/index.js';
 
-const VERSION = 1;
+/** Which columns a row has follows from its table; how many later ones, from the release that wrote it. */
+const row = listOf(selfTelling<StatisticsRow[number]>());
+const segment = versioned(1, openFields({ table: text(), rows: listOf(row) }));
 /** Of a segment when it is inflated: far above what is ever written, and far below what would hurt. */
 const MAX_SEGMENT_BYTES = 256 * 1024 * 1024;
 
-const encoder = new Encoder();
-const decoder = new Decoder();
 const deflated = promisify(deflate);
 const inflated = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflate);
 
@@ -42,36 +51,35 @@ export interface StatisticsSegment {
 }
 
 /** Deflating is done beside the calling thread. */
-export function encodeStatisticsSegment({ table, rows }: StatisticsSegment): Promise<Uint8Array> {
-  return deflated(encoder.encode([VERSION, table, rows]));
+export function encodeStatisticsSegment(given: StatisticsSegment): Promise<Uint8Array> {
+  return deflated(encoded(segment, given));
 }
 
 /** @throws JOURNAL_DAMAGED */
 export async function decodeStatisticsSegment(bytes: Uint8Array): Promise<StatisticsSegment> {
-  let raw: unknown;
+  const { table, rows } = await contentsOf(bytes);
+  if (!Object.hasOwn(STATISTICS_TABLES, table)) throw damaged(`table ${table} is not known`);
+  const { key, more, later } = STATISTICS_TABLES[table as StatisticsTable];
+  const columns = key.length + more.length + later.length;
+  const isRow = (row: StatisticsRow) =>
+    row.length >= columns - later.length && row.length <= columns && row.every(isColumn);
+  if (!rows.every(isRow)) throw damaged(`a row of ${table} has another shape`);
+  return { table: table as StatisticsTable, rows: rows.map((row) => padded(row, columns)) };
+}
+
+async function contentsOf(bytes: Uint8Array): Promise<TypeOf<typeof segment>> {
   try {
-    raw = decoder.decode(await inflated(bytes, { maxOutputLength: MAX_SEGMENT_BYTES }));
+    return decoded(segment, await inflated(bytes, { maxOutputLength: MAX_SEGMENT_BYTES }), 'what is in it');
   } catch (cause) {
     throw damaged(describeError(cause), cause);
   }
-  const [version, table, rows] = Array.isArray(raw) ? raw : [];
-  if (version !== VERSION) throw damaged(`version ${String(version)} is not known`);
-  if (typeof table !== 'string' || !Object.hasOwn(STATISTICS_TABLES, table)) {
-    throw damaged(`table ${String(table)} is not known`);
-  }
-  const { key, more, later } = STATISTICS_TABLES[table as StatisticsTable];
-  const columns = key.length + more.length + later.length;
-  const isRow = (row: unknown) =>
-    Array.isArray(row) && row.length >= columns - later.length && row.length <= columns && row.every(isValue);
-  if (!Array.isArray(rows) || !rows.every(isRow)) throw damaged(`a row of ${table} has another shape`);
-  return { table: table as StatisticsTable, rows: (rows as StatisticsRow[]).map((row) => padded(row, columns)) };
 }
 
 function padded(row: StatisticsRow, columns: number): StatisticsRow {
   return row.length === columns ? row : [...row, ...new Array<number>(columns - row.length).fill(0)];
 }
 
-function isValue(value: unknown): boolean {
+function isColumn(value: StatisticsRow[number]): boolean {
   return typeof value === 'string' || value instanceof Uint8Array || Number.isSafeInteger(value);
 }
 

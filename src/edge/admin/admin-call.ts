@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ControlCommand, ControlReply } from '../../domain/control/index.js';
 import type { ByteString } from '../../kernel/index.js';
-import { accountIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
-import type { AuditedPlace, AuditMoment, ManagementGrant } from '../../ports/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, MOMENT_PROBLEM, type Moment, momentOf } from '../../messages/index.js';
+import type { AuditedPlace, ManagementGrant } from '../../ports/index.js';
 import { askControl, type ControlReplyOf } from '../control-asking.js';
 import { notFound } from '../error-map.js';
 import { PRIVATE_HEADERS, write } from '../http/answer.js';
@@ -12,9 +12,6 @@ import { type Route, routesOf } from '../http/route.js';
 import type { Permission } from '../team-permissions.js';
 import type { AdminFace } from './admin-face.js';
 import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
-
-/** A day or an instant of ISO 8601; an instant without a zone would mean another one on each machine. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** Who asks, and whether the same would still be let in. */
 export interface AdminCaller {
@@ -82,16 +79,15 @@ export class AdminCall {
   }
 
   /** A position, or an instant. @throws Refused 400 */
-  moment(name: string): AuditMoment | undefined {
+  moment(name: string): Moment | undefined {
     const text = this.query.get(name);
     if (text === null || text === '') return undefined;
-    if (/^[1-9]\d{0,15}$/.test(text)) return { kind: 'position', position: Number(text) };
-    const atMs = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
-    if (Number.isNaN(atMs)) throw invalid(`${name}: is a position or an instant like 2026-05-01T12:00:00Z`);
-    return { kind: 'time', atMs };
+    const moment = momentOf(text);
+    if (moment === undefined) throw invalid(`${name}: ${MOMENT_PROBLEM}`);
+    return moment;
   }
 
-  requiredMoment(name: string): AuditMoment {
+  requiredMoment(name: string): Moment {
     const moment = this.moment(name);
     if (moment === undefined) throw invalid(`${name}: is required`);
     return moment;

@@ -25,6 +25,26 @@ export interface HttpLimits {
 
 const MIB = 1024 * 1024;
 
+type SocketLimits = Omit<HttpLimits, 'maxHeaderBytes' | 'maxHeadersCount' | 'maxBodyBytes'>;
+/** Of the connections of a face, where it has no other reason; what a request may hold is each face's own. */
+export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  connectionsCheckingIntervalMs: 2_000,
+  // Longer than the 60 s of common load balancers, which must be the ones to close first.
+  keepAliveTimeoutMs: 75_000,
+  // Far beyond the 5 s that an answer may take.
+  stalledSocketTimeoutMs: 60_000,
+  // Beyond it a connection is tried again by TCP a second later; a burst of a thousand is normal, and Node's own 511 is less.
+  listenBacklog: 4_096,
+  // Ten thousand subscribers, and as many clients again.
+  maxConnections: 32_768,
+  // A client package without a pool bound opens a connection a command: a thousand at once is normal; and one
+  // server may hold ten thousand subscribers.
+  maxConnectionsPerAddress: 16_384,
+  maxRequestsPerSocket: 0,
+};
+
 /** A longer body of somebody who is refused for who they are is not read. */
 export const MAX_STRANGERS_BODY_BYTES = 64 * 1024;
 

@@ -1,8 +1,8 @@
 /** Which token a request carries. What it opens is the business of `Access`. */
 import type { IncomingMessage } from 'node:http';
 import type { Access, KvGrant } from '../../ports/index.js';
+import { closureOf } from '../commands/admission.js';
 import { REFUSALS, type Refusal, tooManyKvFailures } from '../error-map.js';
-import { closureOf } from './admission.js';
 import type { KvFace } from './kv-face.js';
 
 const BEARER = 'bearer ';

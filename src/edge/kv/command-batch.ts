@@ -13,12 +13,12 @@ import {
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant, KvUsage } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
-import { admitOverRest, bytesOfWords } from './admission.js';
+import { admitOverRest, bytesOfWords } from '../commands/admission.js';
+import { bytesOfCommands } from '../commands/partition-plan.js';
+import type { AdmittedCommands } from '../commands/partition-routing.js';
+import { denialOf } from '../commands/permissions.js';
+import { QUOTA_EXCEEDED } from '../commands/quota.js';
 import type { JsonCommand } from './json-command-reader.js';
-import { bytesOfCommands } from './partition-plan.js';
-import type { AdmittedCommands } from './partition-routing.js';
-import { denialOf } from './permissions.js';
-import { QUOTA_EXCEEDED } from './quota.js';
 
 export interface EdgeCommand {
   readonly position: number;

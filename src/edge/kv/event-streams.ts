@@ -14,16 +14,16 @@ import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrong
 import { type ByteString, type Hold, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
+import { bytesOfWords, closureOf } from '../commands/admission.js';
+import { denialOf, mayRun, noPermission } from '../commands/permissions.js';
+import { QUOTA_EXCEEDED } from '../commands/quota.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
 import { type Said, shareable } from '../said-bytes.js';
-import { bytesOfWords, closureOf } from './admission.js';
 import { authenticate, signIn } from './authentication.js';
 import { EventStreamOutput } from './event-stream-output.js';
 import type { KvExchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
-import { denialOf, mayRun, noPermission } from './permissions.js';
-import { QUOTA_EXCEEDED } from './quota.js';
 import type { RequestTarget } from './request-target.js';
 
 const EVENT_STREAM = 'text/event-stream';

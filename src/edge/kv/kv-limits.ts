@@ -1,5 +1,5 @@
 /** Every bound of the key-value face, with its reason. What a database's plan bounds is in its grant. */
-import type { HttpLimits } from '../http/index.js';
+import { DEFAULT_SOCKET_LIMITS, type HttpLimits } from '../http/http-limits.js';
 
 export interface KvFaceLimits extends HttpLimits {
   /** Commands of one pipeline or transaction. */
@@ -15,24 +15,10 @@ export interface KvFaceLimits extends HttpLimits {
 const MIB = 1024 * 1024;
 
 export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  connectionsCheckingIntervalMs: 2_000,
-  // Longer than the 60 s of common load balancers, which must be the ones to close first.
-  keepAliveTimeoutMs: 75_000,
-  // Far beyond the 5 s that an answer may take.
-  stalledSocketTimeoutMs: 60_000,
+  ...DEFAULT_SOCKET_LIMITS,
   // Arguments travel in the path: Node's 16 KiB would refuse a 12 KiB value once it is percent-encoded.
   maxHeaderBytes: 64 * 1024,
   maxHeadersCount: 100,
-  // Beyond it a connection is tried again by TCP a second later; a burst of a thousand is normal, and Node's own 511 is less.
-  listenBacklog: 4_096,
-  // Ten thousand subscribers, and as many clients again.
-  maxConnections: 32_768,
-  // A client package without a pool bound opens a connection a command: a thousand at once is normal; and one
-  // server may hold ten thousand subscribers.
-  maxConnectionsPerAddress: 16_384,
-  maxRequestsPerSocket: 0,
   // A pipeline of a thousand commands of 32 KiB each.
   maxBodyBytes: 32 * MIB,
   // Client packages cut at 1,000.
@@ -50,9 +36,3 @@ export const LEAST_PORTION_BYTES = 64 * 1024;
 
 /** A portion may have so much of what is left to its tenant: each of several pipelines leaves room for others. */
 export const PORTION_SHARE = 1 / 8;
-
-/** Commands that are asked for at a time behind the first portion: what does not fit is sent to its owner again. */
-export const COMMANDS_OF_LATER_PORTIONS = 1_000;
-
-/** The longest key over REST. It is part of the interface, hence not a setting. */
-export const MAX_REST_KEY_BYTES = 32 * 1024;

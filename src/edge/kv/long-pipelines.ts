@@ -10,13 +10,13 @@
  */
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { KvGrant } from '../../ports/index.js';
+import type { RequestDetails } from '../commands/partition-routing.js';
+import type { Portions } from '../commands/portions.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import type { AnswerHold } from './answer-hold.js';
 import type { CommandBatch } from './command-batch.js';
 import type { KvExchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
-import type { RequestDetails } from './partition-routing.js';
-import type { Portions } from './portions.js';
 import { AnswerInPieces } from './replies-answer.js';
 
 const LOOK_AGAIN_MS = 10;

@@ -6,6 +6,8 @@ import { isLongReply } from '../../codec/json/index.js';
 import { ErrorReply } from '../../domain/kv/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
+import { PartitionRouter, type RequestDetails, type RoutedReplies } from '../commands/partition-routing.js';
+import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { AnswerHold } from './answer-hold.js';
 import { letIn } from './authentication.js';
@@ -14,8 +16,6 @@ import type { KvExchange } from './exchange.js';
 import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { LongPipelines } from './long-pipelines.js';
-import { PartitionRouter, type RequestDetails, type RoutedReplies } from './partition-routing.js';
-import { QUOTA_EXCEEDED, takeSingly } from './quota.js';
 import { answer, answerInPieces } from './replies-answer.js';
 import type { RequestTarget } from './request-target.js';
 

@@ -1,5 +1,5 @@
 /** Every bound of the management face, with its reason. What an account may have is the control actor's to judge. */
-import type { HttpLimits } from '../http/index.js';
+import { DEFAULT_SOCKET_LIMITS, type HttpLimits } from '../http/http-limits.js';
 
 export interface ManagementFaceLimits extends HttpLimits {
   /** Calls a second of one API key, as far as this process sees them; 0: no limit. */
@@ -7,11 +7,7 @@ export interface ManagementFaceLimits extends HttpLimits {
 }
 
 export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  connectionsCheckingIntervalMs: 2_000,
-  // Longer than the 60 s of common load balancers, which must be the ones to close first.
-  keepAliveTimeoutMs: 75_000,
+  ...DEFAULT_SOCKET_LIMITS,
   // Restoring a database may take minutes, in which nothing moves.
   stalledSocketTimeoutMs: 600_000,
   maxHeaderBytes: 16 * 1024,
@@ -19,7 +15,6 @@ export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
   listenBacklog: 1_024,
   maxConnections: 8_192,
   maxConnectionsPerAddress: 2_048,
-  maxRequestsPerSocket: 0,
   // A thousand allowed addresses are some 20 KiB.
   maxBodyBytes: 64 * 1024,
   // Each call costs the one control actor a turn; tools that walk a hundred databases stay below.

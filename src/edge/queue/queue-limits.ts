@@ -1,5 +1,5 @@
 /** Every bound of the queue's face, with its reason. What an account's plan bounds is in its grant. */
-import type { HttpLimits } from '../http/index.js';
+import { DEFAULT_SOCKET_LIMITS, type HttpLimits } from '../http/http-limits.js';
 
 export interface QueueFaceLimits extends HttpLimits {
   /** The JSON of a call that is not a message: endpoints of a group, lists of ids. */
@@ -11,21 +11,11 @@ export interface QueueFaceLimits extends HttpLimits {
 const MIB = 1024 * 1024;
 
 export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  connectionsCheckingIntervalMs: 2_000,
-  // Longer than the 60 s of common load balancers, which must be the ones to close first.
-  keepAliveTimeoutMs: 75_000,
-  // Far beyond the 5 s that an answer may take.
-  stalledSocketTimeoutMs: 60_000,
+  ...DEFAULT_SOCKET_LIMITS,
   // A destination of 8 KiB in the path, and a message's headers of 32 KiB.
   maxHeaderBytes: 64 * 1024,
   // A message may have 128 of its own; what starts a workflow has them for its failure function once more.
   maxHeadersCount: 320,
-  listenBacklog: 4_096,
-  maxConnections: 32_768,
-  maxConnectionsPerAddress: 16_384,
-  maxRequestsPerSocket: 0,
   // The largest message an operator may allow.
   maxBodyBytes: 64 * MIB,
   // A hundred endpoints of 8 KiB each fit.

@@ -4,8 +4,8 @@
  */
 import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
-import { bytesOfCommands } from '../kv/partition-plan.js';
-import type { AdmittedCommands } from '../kv/partition-routing.js';
+import { bytesOfCommands } from '../commands/partition-plan.js';
+import type { AdmittedCommands } from '../commands/partition-routing.js';
 
 /** What is known of a command, beside its bytes. */
 const COMMAND_BYTES = 96;

@@ -20,8 +20,8 @@ import {
 } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { bytesOfWords, closureOf, sizeProblem } from '../kv/admission.js';
-import { denialOf } from '../kv/permissions.js';
+import { bytesOfWords, closureOf, sizeProblem } from '../commands/admission.js';
+import { denialOf } from '../commands/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';

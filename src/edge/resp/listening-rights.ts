@@ -5,7 +5,7 @@
 import { type CommandSpec, findCommand } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { denialOf } from '../kv/permissions.js';
+import { denialOf } from '../commands/permissions.js';
 import type { RespClient, SubscriptionKind } from './resp-client.js';
 
 const COMMANDS: Readonly<Record<SubscriptionKind, ByteString>> = {

@@ -12,8 +12,8 @@ import {
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvWatch } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../kv/partition-routing.js';
-import { QUOTA_EXCEEDED, takeSingly } from '../kv/quota.js';
+import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/partition-routing.js';
+import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { NO_MEMORY, NO_MEMORY_TO_EXECUTE } from './memory-refusals.js';

@@ -7,7 +7,7 @@ import type { CommandSpec, ErrorReply } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvClient, KvWatch } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
-import { bytesOfWords } from '../kv/admission.js';
+import { bytesOfWords } from '../commands/admission.js';
 import { PartitionCalls } from './partition-calls.js';
 import type { RespFace } from './resp-face.js';
 

@@ -21,7 +21,7 @@ import {
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { bytesOfWords } from '../kv/admission.js';
+import { bytesOfWords } from '../commands/admission.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
 import { ClientCommandRunner, type SettledOutcome } from './command-runner.js';

@@ -15,9 +15,9 @@ import type {
 } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { BroadcastQueue } from '../broadcast-queue.js';
+import { PartitionRouter } from '../commands/partition-routing.js';
 import { refusalOf } from '../error-map.js';
 import { Incidents } from '../http/incidents.js';
-import { PartitionRouter } from '../kv/partition-routing.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';
 import { CutLog } from './cut-log.js';

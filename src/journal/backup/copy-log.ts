@@ -1,7 +1,7 @@
 /** Messages of a stream as records of a backup and back, and copying a log that has no chain. */
-import { decodeMessage } from '../../codec/envelope/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { BackupFiles, FileRef, Journal, StoredMessage } from '../../ports/index.js';
+import { journalEndAt } from '../journal-end.js';
 import type { LogBackup } from './backup-manifest.js';
 import { type BackupRecord, readRecords, writeRecords } from './record-files.js';
 
@@ -44,16 +44,9 @@ export async function copyLog({ journal }: Reader, files: BackupFiles, shard: Sh
 }
 
 /**
- * Where the last entry that is whole now ends; 0 in an empty journal. Behind it may be the beginning of a chunk set.
+ * Where the last entry that is whole now ends; 0 in an empty journal.
  * @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
  */
 export async function lastWholeEntry({ journal }: Reader, shard: ShardName): Promise<number> {
-  const { first, last } = await journal.tail(shard);
-  for (let position = last; position >= first; position -= 1) {
-    const bytes = await journal.readAt(shard, position);
-    if (bytes === undefined) throw new MillraceError('JOURNAL_UNAVAILABLE', `${shard}: its end cannot be read yet`);
-    if (decodeMessage(bytes).kind !== 'chunk') return position;
-  }
-  if (last === 0) return 0;
-  throw new MillraceError('JOURNAL_DAMAGED', `${shard}: no whole entry is left`, { shard, last });
+  return (await journalEndAt(journal, shard, await journal.tail(shard))).head.position;
 }

@@ -34,9 +34,12 @@ export const numberedFlag: Shape<boolean> = {
   read: (from) => from.whole() === 1,
 };
 
-/** A value that is described nowhere: what can be written at all comes back as it was. */
+/** A value that is described nowhere: what can be written at all comes back as it was, without properties that are undefined. */
 export function opaque<T>(): Shape<T> {
-  return { write: (out, value) => out.raw(encode(value)), read: (from) => decode(from.raw()) as T };
+  return {
+    write: (out, value) => out.raw(encode(value, { ignoreUndefined: true })),
+    read: (from) => decode(from.raw()) as T,
+  };
 }
 
 function readAsWritten(body: Uint8Array): string {

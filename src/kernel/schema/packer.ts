@@ -11,6 +11,9 @@ import { assert } from '../errors.js';
 /** Extension type of a text that UTF-8 cannot hold; its body is UTF-16LE. */
 export const UTF16_TEXT = 1;
 
+/** At most: a tag, four bytes of length, the type. Bodies of these lengths have tags of their own. */
+const EXTENSION_HEAD = 6;
+const FIXED_EXTENSIONS: readonly number[] = [1, 2, 4, 8, 16];
 const INITIAL_BYTES = 4096;
 /** Results up to this are copied out of the buffer; a larger one takes the buffer with it. */
 const COPIED_BYTES = 32 * 1024;
@@ -122,6 +125,23 @@ export class Packer {
     this.room(length + 5);
     this.sized(length, 0xc4, 0xc5, 0xc6);
     this.buffer.set(value, this.at);
+    this.at += length;
+  }
+
+  /** A value of a type of its own; `write` writes the bytes that it is made of. */
+  extension(type: number, write: (out: this) => void): void {
+    this.room(EXTENSION_HEAD);
+    const head = this.at;
+    const body = head + EXTENSION_HEAD;
+    this.at = body;
+    write(this);
+    const length = this.at - body;
+    this.at = head;
+    const fixed = FIXED_EXTENSIONS.indexOf(length);
+    if (fixed >= 0) this.buffer[this.at++] = 0xd4 + fixed;
+    else this.sized(length, 0xc7, 0xc8, 0xc9);
+    this.buffer[this.at++] = type;
+    this.buffer.copyWithin(this.at, body, body + length);
     this.at += length;
   }
 

@@ -55,12 +55,26 @@ export function inline<const F extends Declared>(shapes: F): Shape<RecordType<F>
 
 /** By name, those that have a value: what a change says. Null is a value where the field's shape takes it. */
 export function named<const F extends Declared>(shapes: F): Shape<Partial<RecordType<F>>> {
+  return byNames(shapes, []);
+}
+
+/** A record by names: a field that is not `absent` is there. A name that is not known is of a later release, and passed over. */
+export function namedRecord<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
+  return byNames(
+    shapes,
+    Object.keys(shapes).filter((name) => shapes[name]?.isOptional === undefined),
+  );
+}
+
+function byNames<T>(shapes: Declared, needed: readonly string[]): Shape<T> {
   const all = Object.entries(shapes);
   return {
-    write: (out, value: Readonly<Record<string, unknown>>) => {
-      const said = all.filter(([name]) => value[name] !== undefined);
-      out.map(said.length);
-      for (const [name, shape] of said) {
+    write: (out, value: T & Readonly<Record<string, unknown>>) => {
+      let count = 0;
+      for (const [name] of all) if (value[name] !== undefined) count += 1;
+      out.map(count);
+      for (const [name, shape] of all) {
+        if (value[name] === undefined) continue;
         out.text(name);
         shape.write(out, value[name]);
       }
@@ -72,7 +86,8 @@ export function named<const F extends Declared>(shapes: F): Shape<Partial<Record
         if (Object.hasOwn(shapes, name)) read[name] = shapes[name]?.read(from);
         else from.skip();
       }
-      return read as Partial<RecordType<F>>;
+      for (const name of needed) if (!(name in read)) refuse(name);
+      return read as T;
     },
   };
 }

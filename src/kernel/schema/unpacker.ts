@@ -8,6 +8,15 @@
 import { MillraceError } from '../errors.js';
 import { UTF16_TEXT } from './packer.js';
 
+export type ValueKind = 'nil' | 'flag' | 'number' | 'text' | 'bytes' | 'list' | 'map' | 'extension';
+
+/** By tags, from 0xc0 on; no value begins with 0xc1. */
+const KINDS: readonly (ValueKind | undefined)[] = [
+  ...(['nil', undefined, 'flag', 'flag', 'bytes', 'bytes', 'bytes', 'extension', 'extension', 'extension'] as const),
+  ...new Array<'number'>(10).fill('number'),
+  ...new Array<'extension'>(5).fill('extension'),
+  ...(['text', 'text', 'text', 'list', 'list', 'map', 'map'] as const),
+];
 const TWO_32 = 2 ** 32;
 const REPLACEMENT = '\ufffd';
 
@@ -62,6 +71,28 @@ export class Unpacker {
       else if (tag === 0xde || tag === 0xdf) left += 2 * this.unsigned(tag === 0xde ? 2 : 4);
       else this.past(this.bytesBehind(tag));
     }
+  }
+
+  /** What the next value is, which stays where it is. */
+  kind(): ValueKind {
+    const tag = this.buffer[this.at] ?? refuse('anything');
+    if (tag >= 0xa0 && tag <= 0xbf) return 'text';
+    if (tag < 0x80 || tag >= 0xe0) return 'number';
+    if (tag <= 0x8f) return 'map';
+    if (tag <= 0x9f) return 'list';
+    return KINDS[tag - 0xc0] ?? refuse('anything');
+  }
+
+  /** @param read reads the bytes that a value of a type of its own is made of, and no other */
+  extension<T>(read: (type: number, from: this) => T): T {
+    const tag = this.byte();
+    const isSized = tag >= 0xc7 && tag <= 0xc9;
+    if (!isSized && !(tag >= 0xd4 && tag <= 0xd8)) refuse('a value of a type of its own');
+    const length = isSized ? this.unsigned((1 << (tag - 0xc7)) as 1 | 2 | 4) : 1 << (tag - 0xd4);
+    const type = this.unsigned(1);
+    const end = this.at + length;
+    const value = read(type, this);
+    return this.at === end ? value : refuse('what its length says');
   }
 
   /** True, and past it, when the next value is nil. */

@@ -1,5 +1,5 @@
 /** Numbers of one subject in one span of time, and their form in the file and in snapshots, where old ones are read for ever. */
-import { decode, encode } from '@msgpack/msgpack';
+import { bothWays, listOf, looseNumber, looseText, mapOf, optional, tuple } from '../../kernel/schema/index.js';
 
 export class Bucket {
   /** By the places of its kind (metrics.ts); a place that nothing was counted at may be missing. */
@@ -40,17 +40,18 @@ export class Bucket {
   }
 }
 
+const stored = tuple<[readonly number[], ReadonlyMap<string, number>, readonly (number | undefined)[]]>(
+  listOf(looseNumber),
+  mapOf(looseText(), looseNumber),
+  listOf(optional(looseNumber)),
+);
+const [encode, decode] = bothWays(stored, 'numbers of a span of time');
+
 export function encodeBucket({ counts, names, gauges }: Bucket): Uint8Array {
-  return encode([counts, [...names].flat(), Array.from(gauges, (gauge) => gauge ?? null)]);
+  return encode([counts, names, Array.from(gauges)]);
 }
 
 export function decodeBucket(bytes: Uint8Array): Bucket {
-  const [counts, pairs, gauges] = decode(bytes) as [number[], (string | number)[], (number | null)[]];
-  const names = new Map<string, number>();
-  for (let at = 0; at < pairs.length; at += 2) names.set(pairs[at] as string, pairs[at + 1] as number);
-  return new Bucket(
-    counts,
-    names,
-    gauges.map((gauge) => gauge ?? undefined),
-  );
+  const [counts, names, gauges] = decode(bytes);
+  return new Bucket([...counts], new Map(names), [...gauges]);
 }

@@ -8,16 +8,7 @@ import { DAY_MS } from '../../domain/statistics/index.js';
 import type { LatencyClasses, MeterRecord, MeterRow, MeterSearchRow } from '../../messages/index.js';
 import type { Delta, Deltas } from './deltas.js';
 import type { GaugeState, Size } from './gauge-state.js';
-import {
-  KV_PLACES,
-  KV_READS,
-  KV_WRITES,
-  QUEUE_PLACES,
-  SCRIPT_COMMANDS,
-  SEARCH_PLACES,
-  SEARCH_WORK,
-  type SubjectKind,
-} from './metrics.js';
+import { KV_PLACES, QUEUE_PLACES, SCRIPT_COMMANDS, SEARCH_PLACES, type SubjectKind } from './metrics.js';
 
 /** The part under which a search index is counted, which is always told of as a whole. */
 const WHOLE = -1;
@@ -70,8 +61,8 @@ function addKv(delta: Delta, row: MeterRow): void {
   delta.add(KV_PLACES.bytesOut, row.bytesOut);
   delta.add(KV_PLACES.readMicros, readMicros);
   delta.add(KV_PLACES.writeMicros, writeMicros);
-  delta.addAll(KV_READS, less(latencies, writeLatencies));
-  delta.addAll(KV_WRITES, writeLatencies);
+  delta.addAll(KV_PLACES.readClasses, less(latencies, writeLatencies));
+  delta.addAll(KV_PLACES.writeClasses, writeLatencies);
   for (const [name, calls] of commandCounts) {
     delta.addName(name, calls);
     if (SCRIPT_COMMANDS.has(name)) delta.add(KV_PLACES.scripts, calls);
@@ -86,7 +77,7 @@ function addSearch(delta: Delta, row: MeterSearchRow): void {
   delta.add(SEARCH_PLACES.bytesOut, row.bytesOut);
   for (const work of ['query', 'update', 'embedding', 'rerank'] as const) {
     delta.add(SEARCH_PLACES[`${work}Micros`], row[work].micros);
-    delta.addAll(SEARCH_WORK[work], row[work].latencies);
+    delta.addAll(SEARCH_PLACES[`${work}Classes`], row[work].latencies);
   }
 }
 

@@ -11,61 +11,58 @@ export type SubjectKind = keyof typeof KINDS;
 /** Classes of a histogram. */
 export const LATENCY_CLASSES = LATENCY_BOUNDS_MS.length + 1;
 
-const KV_NAMES = [
-  'commands',
-  'writes',
-  'scripts',
-  'hits',
-  'misses',
-  'bytesIn',
-  'bytesOut',
-  'readMicros',
-  'writeMicros',
-] as const;
-const QUEUE_NAMES = [
-  'requests',
-  'workflowRequests',
-  'acceptedBytes',
-  'sentBytes',
-  'answeredBytes',
-  'apiBytes',
-  'created',
-  'active',
-  'retry',
-  'error',
-  'delivered',
-  'failed',
-  'cancelled',
-  'runsStarted',
-  'runsSucceeded',
-  'runsFailed',
-  'runsCanceled',
-] as const;
-const SEARCH_NAMES = [
-  'queries',
-  'updates',
-  'reranks',
-  'bytesIn',
-  'bytesOut',
-  'queryMicros',
-  'updateMicros',
-  'embeddingMicros',
-  'rerankMicros',
-] as const;
+/** A number takes one place, a histogram one for each of its classes. */
+const NUMBER = 1;
 
-export const KV_PLACES = places(KV_NAMES);
-export const QUEUE_PLACES = places(QUEUE_NAMES);
-export const SEARCH_PLACES = places(SEARCH_NAMES);
+export const KV_PLACES = places({
+  commands: NUMBER,
+  writes: NUMBER,
+  scripts: NUMBER,
+  hits: NUMBER,
+  misses: NUMBER,
+  bytesIn: NUMBER,
+  bytesOut: NUMBER,
+  readMicros: NUMBER,
+  writeMicros: NUMBER,
+  readClasses: LATENCY_CLASSES,
+  writeClasses: LATENCY_CLASSES,
+});
 
-/** Where histograms begin, each of `LATENCY_CLASSES` numbers. */
-export const KV_READS = KV_NAMES.length;
-export const KV_WRITES = KV_READS + LATENCY_CLASSES;
-export const SEARCH_WORK = {
-  query: SEARCH_NAMES.length,
-  update: SEARCH_NAMES.length + LATENCY_CLASSES,
-  embedding: SEARCH_NAMES.length + 2 * LATENCY_CLASSES,
-  rerank: SEARCH_NAMES.length + 3 * LATENCY_CLASSES,
-} as const;
+export const QUEUE_PLACES = places({
+  requests: NUMBER,
+  workflowRequests: NUMBER,
+  acceptedBytes: NUMBER,
+  sentBytes: NUMBER,
+  answeredBytes: NUMBER,
+  apiBytes: NUMBER,
+  created: NUMBER,
+  active: NUMBER,
+  retry: NUMBER,
+  error: NUMBER,
+  delivered: NUMBER,
+  failed: NUMBER,
+  cancelled: NUMBER,
+  runsStarted: NUMBER,
+  runsSucceeded: NUMBER,
+  runsFailed: NUMBER,
+  runsCanceled: NUMBER,
+});
+
+export const SEARCH_PLACES = places({
+  queries: NUMBER,
+  updates: NUMBER,
+  reranks: NUMBER,
+  bytesIn: NUMBER,
+  bytesOut: NUMBER,
+  queryMicros: NUMBER,
+  updateMicros: NUMBER,
+  embeddingMicros: NUMBER,
+  rerankMicros: NUMBER,
+  queryClasses: LATENCY_CLASSES,
+  updateClasses: LATENCY_CLASSES,
+  embeddingClasses: LATENCY_CLASSES,
+  rerankClasses: LATENCY_CLASSES,
+});
 
 /** What stands until another is told: connections; keys or documents; bytes of them. */
 export const GAUGE_PLACES = { connections: 0, items: 1, bytes: 2 } as const;
@@ -80,6 +77,12 @@ export const SCRIPT_COMMANDS: ReadonlySet<string> = new Set([
   'FCALL_RO',
 ]);
 
-function places<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
-  return Object.fromEntries(names.map((name, at) => [name, at])) as Record<Name, number>;
+/** Where each begins: one behind the other, as wide as it is. */
+function places<Name extends string>(widths: Readonly<Record<Name, number>>): Readonly<Record<Name, number>> {
+  let next = 0;
+  const begins = Object.entries<number>(widths).map(([name, width]) => {
+    next += width;
+    return [name, next - width];
+  });
+  return Object.fromEntries(begins) as Record<Name, number>;
 }

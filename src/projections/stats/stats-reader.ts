@@ -8,33 +8,32 @@ import {
   seriesTimes,
 } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
-import type {
-  AccountDay,
-  AccountSeries,
-  DatabaseDay,
-  DatabaseSeries,
-  SearchDay,
-  SearchSeries,
-  SearchTotals,
+import {
+  type AccountDay,
+  type AccountSeries,
+  type DatabaseDay,
+  type DatabaseSeries,
+  MESSAGE_METRICS,
+  type SearchDay,
+  type SearchSeries,
+  type SearchTotals,
+  WORKFLOW_METRICS,
 } from '../../ports/index.js';
 import { Bucket } from './bucket.js';
 import { CONNECTIONS_LAST_MS } from './gauge-state.js';
-import {
-  GAUGE_PLACES,
-  KV_PLACES,
-  KV_READS,
-  KV_WRITES,
-  QUEUE_PLACES,
-  SEARCH_PLACES,
-  SEARCH_WORK,
-  type SubjectKind,
-} from './metrics.js';
+import { GAUGE_PLACES, KV_PLACES, QUEUE_PLACES, SEARCH_PLACES, type SubjectKind } from './metrics.js';
 import { DAYS, RESOLUTION_OF, RESOLUTIONS, type Resolution } from './resolutions.js';
 import { SeriesSteps } from './series.js';
 import type { StatsStore } from './stats-store.js';
 
-const READS = [KV_PLACES.readMicros, KV_READS] as const;
-const WRITES = [KV_PLACES.writeMicros, KV_WRITES] as const;
+const READS = [KV_PLACES.readMicros, KV_PLACES.readClasses] as const;
+const WRITES = [KV_PLACES.writeMicros, KV_PLACES.writeClasses] as const;
+const RUN_PLACES = {
+  started: QUEUE_PLACES.runsStarted,
+  success: QUEUE_PLACES.runsSucceeded,
+  failed: QUEUE_PLACES.runsFailed,
+  canceled: QUEUE_PLACES.runsCanceled,
+} as const;
 const QUEUE_BYTES = [
   QUEUE_PLACES.acceptedBytes,
   QUEUE_PLACES.sentBytes,
@@ -74,21 +73,13 @@ export class StatsReader {
   account(id: AccountId, period: Period, nowMs: number): AccountSeries {
     const subject = this.#find('queue', id);
     const steps = this.#steps(subject, period, nowMs);
-    const { created, active, retry, error, delivered, failed, cancelled } = QUEUE_PLACES;
-    const messages = { created, active, retry, error, delivered, failed, cancelled };
-    const workflows = {
-      started: QUEUE_PLACES.runsStarted,
-      success: QUEUE_PLACES.runsSucceeded,
-      failed: QUEUE_PLACES.runsFailed,
-      canceled: QUEUE_PLACES.runsCanceled,
-    };
     return {
       times: seriesTimes(period, nowMs),
       requests: steps.counts(QUEUE_PLACES.requests),
       workflowRequests: steps.counts(QUEUE_PLACES.workflowRequests),
       bandwidthBytes: steps.counts(...QUEUE_BYTES),
-      messages: seriesOf(steps, messages),
-      workflows: seriesOf(steps, workflows),
+      messages: seriesOf(steps, MESSAGE_METRICS, (metric) => QUEUE_PLACES[metric]),
+      workflows: seriesOf(steps, WORKFLOW_METRICS, (metric) => RUN_PLACES[metric]),
       days: this.#days(subject, daysOfMonth(nowMs)).map(accountDay),
       dlqMessages: subject === undefined ? 0 : this.store.subjects.dlqOf(subject),
     };
@@ -101,10 +92,10 @@ export class StatsReader {
       times: seriesTimes(period, nowMs),
       queries: steps.counts(SEARCH_PLACES.queries),
       updates: steps.counts(SEARCH_PLACES.updates),
-      queryLatency: steps.latency([SEARCH_PLACES.queryMicros, SEARCH_WORK.query]),
-      updateLatency: steps.latency([SEARCH_PLACES.updateMicros, SEARCH_WORK.update]),
-      embeddingLatency: steps.latency([SEARCH_PLACES.embeddingMicros, SEARCH_WORK.embedding]),
-      rerankLatency: steps.latency([SEARCH_PLACES.rerankMicros, SEARCH_WORK.rerank]),
+      queryLatency: steps.latency([SEARCH_PLACES.queryMicros, SEARCH_PLACES.queryClasses]),
+      updateLatency: steps.latency([SEARCH_PLACES.updateMicros, SEARCH_PLACES.updateClasses]),
+      embeddingLatency: steps.latency([SEARCH_PLACES.embeddingMicros, SEARCH_PLACES.embeddingClasses]),
+      rerankLatency: steps.latency([SEARCH_PLACES.rerankMicros, SEARCH_PLACES.rerankClasses]),
       documents: steps.gauge(GAUGE_PLACES.items),
       storageBytes: steps.gauge(GAUGE_PLACES.bytes),
       days: this.#days(subject, recentDays(nowMs)).map(searchDay),
@@ -215,12 +206,13 @@ function searchDay([day, bucket]: readonly [number, Bucket]): SearchDay {
   };
 }
 
-function seriesOf<Name extends string>(
+function seriesOf<Metric extends string>(
   steps: SeriesSteps,
-  places: Readonly<Record<Name, number>>,
-): Record<Name, readonly number[]> {
-  const named = Object.entries<number>(places).map(([name, place]) => [name, steps.counts(place)]);
-  return Object.fromEntries(named) as Record<Name, readonly number[]>;
+  metrics: readonly Metric[],
+  placeOf: (metric: Metric) => number,
+): Record<Metric, readonly number[]> {
+  const named = metrics.map((metric) => [metric, steps.counts(placeOf(metric))]);
+  return Object.fromEntries(named) as Record<Metric, readonly number[]>;
 }
 
 /** From the first of the month that the day four days ago is in, up to today. */

@@ -1,6 +1,7 @@
 /** Proves KAR1, EX1, LP1–LP3, PP2, POR1, POR2. */
 import { expect } from 'chai';
-import { COMMANDS_OF_LATER_PORTIONS, LEAST_PORTION_BYTES } from '../../../src/edge/kv/kv-limits.js';
+import { COMMANDS_OF_LATER_PORTIONS } from '../../../src/edge/commands/command-limits.js';
+import { LEAST_PORTION_BYTES } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';

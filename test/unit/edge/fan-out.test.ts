@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AcrossPartitions, allCommands, ErrorReply, OK } from '../../../src/domain/kv/index.js';
-import { continueScan, mergeOf, routeScan } from '../../../src/edge/kv/fan-out.js';
-import { joinSyncTokens } from '../../../src/edge/kv/portions.js';
+import { continueScan, mergeOf, routeScan } from '../../../src/edge/commands/fan-out.js';
+import { joinSyncTokens } from '../../../src/edge/commands/portions.js';
 
 describe('edge/kv: commands about every key in several partitions', () => {
   it('are those of the table whose rows say how their answers become one', () => {

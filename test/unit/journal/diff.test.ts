@@ -1,6 +1,7 @@
 /** Proves DF1–DF4. */
 import { expect } from 'chai';
-import { type DiffOptions, diffShard, type KeyChange, type Moment } from '../../../src/journal/index.js';
+import { type DiffOptions, diffShard, type KeyChange } from '../../../src/journal/index.js';
+import type { Moment } from '../../../src/messages/index.js';
 import { keyedKvFold } from '../../../src/replay/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';

@@ -1,7 +1,8 @@
 /** Proves RP1–RP3. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import { type Moment, ShardReplay } from '../../../src/journal/index.js';
+import { ShardReplay } from '../../../src/journal/index.js';
+import type { Moment } from '../../../src/messages/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
 

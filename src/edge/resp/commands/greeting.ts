@@ -3,7 +3,7 @@ import { encodePush } from '../../../codec/resp/index.js';
 import { ERRORS, ErrorReply, MapReply, OK, type Reply, SimpleString, wrongArity } from '../../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
-import { closureOf } from '../../kv/admission.js';
+import { closureOf } from '../../commands/admission.js';
 import { NO_MEMORY } from '../memory-refusals.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';

@@ -19,8 +19,8 @@ import {
 } from '../../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
-import { bytesOfWords } from '../../kv/admission.js';
-import { denialOf } from '../../kv/permissions.js';
+import { bytesOfWords } from '../../commands/admission.js';
+import { denialOf } from '../../commands/permissions.js';
 import { NO_MEMORY } from '../memory-refusals.js';
 import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';

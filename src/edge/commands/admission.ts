@@ -6,7 +6,7 @@ import { admit, type CommandSpec, ErrorReply, keysOf, requestTooLarge, restRefus
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { addressNotAllowed, REFUSALS, type Refusal } from '../error-map.js';
-import { MAX_REST_KEY_BYTES } from './kv-limits.js';
+import { MAX_REST_KEY_BYTES } from './command-limits.js';
 import { denialOf } from './permissions.js';
 
 /**

@@ -11,7 +11,7 @@ import { MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvMode, KvResponse } from '../../messages/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
 import { refusalOf } from '../error-map.js';
-import { COMMANDS_OF_LATER_PORTIONS } from './kv-limits.js';
+import { COMMANDS_OF_LATER_PORTIONS } from './command-limits.js';
 import { bytesOfCommands, PartitionPlan, type Share } from './partition-plan.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from './partition-routing.js';
 
