@@ -77,7 +77,7 @@ export function named<const F extends Declared>(shapes: F): Shape<Partial<Record
   };
 }
 
-function inList<T>({ count, write, read }: Fields<T>): Shape<T> {
+export function inList<T>({ count, write, read }: Fields<T>): Shape<T> {
   return {
     write: (out, value) => {
       out.list(count(value));
