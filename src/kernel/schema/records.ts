@@ -92,7 +92,7 @@ function byNames<T>(shapes: Declared, needed: readonly string[]): Shape<T> {
   };
 }
 
-function inList<T>({ count, write, read }: Fields<T>): Shape<T> {
+export function inList<T>({ count, write, read }: Fields<T>): Shape<T> {
   return {
     write: (out, value) => {
       out.list(count(value));

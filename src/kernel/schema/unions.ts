@@ -1,6 +1,6 @@
 /** Records of several kinds, told apart by a number in front, or by a name. Neither is ever given twice. */
 import { assert, MillraceError } from '../errors.js';
-import { type Declared, fields, openRecord, type Plain, type RecordType } from './records.js';
+import { type Declared, fields, inList, openRecord, type Plain, type RecordType } from './records.js';
 import type { Fields, Shape, TypeOf } from './shape.js';
 import { refuse } from './unpacker.js';
 
@@ -34,11 +34,18 @@ export type UnionOf<Tag extends string, C extends Cases> = {
  * One list: the member's number, then its fields. A member that changes in more than a new last field is a new member.
  */
 export function union<Tag extends string, const C extends Cases>(tag: Tag, cases: C): Shape<UnionOf<Tag, C>> {
+  return inList(unionFields(tag, cases));
+}
+
+/** A union without the list around it: its number stands beside what the record has in front of it. */
+export function unionFields<Tag extends string, const C extends Cases>(tag: Tag, cases: C): Fields<UnionOf<Tag, C>> {
   const byWord = new Map<string, readonly [number | string, Fields<unknown>]>();
   const byNumber: (Found | undefined)[] = [];
   const byName = new Map<string, Found>();
+  let places = 0;
   for (const [word, [code, given]] of Object.entries(cases)) {
     const found = { word, member: besideNumber(given) };
+    places = Math.max(places, 1 + found.member.places);
     byWord.set(word, [code, found.member]);
     if (typeof code === 'string') byName.set(code, found);
     else {
@@ -46,23 +53,26 @@ export function union<Tag extends string, const C extends Cases>(tag: Tag, cases
       byNumber[code] = found;
     }
   }
+  const memberOf = (value: object) => {
+    const word = (value as { readonly [K in Tag]: string })[tag];
+    const found = byWord.get(word);
+    assert(found !== undefined, 'a record of a kind that is not known', { kind: word });
+    return found;
+  };
   return {
+    places,
+    count: (value: object) => 1 + memberOf(value)[1].count(value),
     write: (out, value: object) => {
-      const word = (value as { readonly [K in Tag]: string })[tag];
-      const found = byWord.get(word);
-      assert(found !== undefined, 'a record of a kind that is not known', { kind: word });
-      const [code, member] = found;
-      out.list(1 + member.count(value));
+      const [code, member] = memberOf(value);
       if (typeof code === 'number') out.whole(code);
       else out.text(code);
       member.write(out, value);
     },
-    read: (from) => {
-      const count = from.list() - 1;
-      if (count < 0) refuse('a kind');
+    read: (from, count) => {
+      if (count < 1) refuse('a kind');
       const found = byName.size > 0 ? byName.get(from.text()) : byNumber[from.whole()];
       const { word, member } = found ?? refuse('a record of a kind that is known');
-      const read = member.read(from, count) as Record<string, unknown>;
+      const read = member.read(from, count - 1) as Record<string, unknown>;
       if (!(tag in read)) read[tag] = word;
       return read as UnionOf<Tag, C>;
     },
