@@ -4,6 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
+import { bullmqResp } from './bullmq-resp.js';
 import { collections } from './collections.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { memory } from './memory.js';
@@ -24,7 +25,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,
