@@ -5,6 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
+import { bullmqResp } from './bullmq-resp.js';
 import { collections } from './collections.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { forwarded } from './forwarded.js';
@@ -26,7 +27,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, forwarded, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, forwarded, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,

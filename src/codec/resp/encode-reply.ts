@@ -27,10 +27,19 @@ const NIL = '$-1\r\n';
 const NIL_ARRAY = '*-1\r\n';
 const NULL3 = '_\r\n';
 
+/** Headers of bulk strings by their length: most are short, and putting one together costs three strings. */
+const BULK_HEADERS = Array.from({ length: 1024 }, (_, length) => `$${length}\r\n`);
+
+function encodeBulk(bytes: ByteString): ByteString {
+  const { length } = bytes;
+  return `${length < BULK_HEADERS.length ? BULK_HEADERS[length] : `$${length}\r\n`}${bytes}\r\n`;
+}
+
 /** RESP2. */
 export function encodeReply(given: Reply): ByteString {
+  if (typeof given === 'string') return encodeBulk(given);
   const reply = flatten(given);
-  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
+  if (typeof reply === 'string') return encodeBulk(reply);
   if (reply === null) return NIL;
   if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`;
   if (reply instanceof SimpleString) return reply.text === 'OK' ? OK : `+${oneLine(reply.text)}\r\n`;
@@ -43,7 +52,7 @@ export function encodeReply(given: Reply): ByteString {
 
 /** RESP3: nothing is flattened. */
 export function encodeReply3(reply: Reply): ByteString {
-  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
+  if (typeof reply === 'string') return encodeBulk(reply);
   if (reply === null) return NULL3;
   const leaf = leafOf3(reply);
   if (leaf !== undefined) return leaf;
@@ -108,6 +117,7 @@ export function* encodeInPieces(reply: Reply, version: RespVersion): IterableIte
 }
 
 export function isSmallReply(reply: Reply): boolean {
+  if (typeof reply === 'string') return reply.length < PIECE_BYTES;
   return partsOf(reply, SMALL_PARTS) < SMALL_PARTS;
 }
 

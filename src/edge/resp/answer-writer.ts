@@ -16,7 +16,7 @@ import type { RespOutput } from './resp-output.js';
 /** Bytes encoded before others get to run. */
 const BYTES_A_STRETCH = 256 * 1024;
 /** What follows the pieces of an answer that stands alone. */
-const NOTHING_ELSE: Iterator<Reply> = [].values();
+const NOTHING_ELSE: readonly Reply[] = [];
 
 export class AnswerWriter {
   constructor(
@@ -28,7 +28,7 @@ export class AnswerWriter {
   ) {}
 
   /** @param bytes about so many are in them */
-  begin(answers: Iterator<Reply> | InPieces, bytes: number): void {
+  begin(answers: readonly Reply[] | InPieces, bytes: number): void {
     const { client, held } = this;
     if (bytes <= UNCOUNTED_BYTES || held.fits(bytes)) {
       held.answerBytes = bytes;
@@ -54,39 +54,42 @@ export class AnswerWriter {
     this.held.count();
   }
 
-  #write(answers: Iterator<Reply> | InPieces): void {
+  #write(answers: readonly Reply[] | InPieces): void {
     this.output.isHeld = true;
-    if (answers instanceof InPieces) this.#writePieces(answers.pieces, NOTHING_ELSE);
-    else this.#writeAnswers(answers);
+    if (answers instanceof InPieces) this.#writePieces(answers.pieces, NOTHING_ELSE, 0);
+    else this.#writeAnswers(answers, 0);
   }
 
-  #writeAnswers(answers: Iterator<Reply>): void {
+  /** @param from the first that is not written */
+  #writeAnswers(answers: readonly Reply[], from: number): void {
     const { client, output } = this;
     if (client.isClosed) return;
     const { protocol } = client;
     const endBytes = output.bytesAnswered + BYTES_A_STRETCH;
-    for (let step = answers.next(); step.done !== true; step = answers.next()) {
-      if (!isSmallReply(step.value)) {
-        this.#writePieces(encodeInPieces(step.value, protocol), answers);
+    for (let at = from; at < answers.length; at += 1) {
+      const answer = answers[at] as Reply;
+      if (!isSmallReply(answer)) {
+        this.#writePieces(encodeInPieces(answer, protocol), answers, at + 1);
         return;
       }
-      output.answer(encodeReplyAs(step.value, protocol));
+      output.answer(encodeReplyAs(answer, protocol));
       if (output.bytesAnswered > endBytes) {
-        this.whenRead(() => this.#writeAnswers(answers));
+        this.whenRead(() => this.#writeAnswers(answers, at + 1));
         return;
       }
     }
     this.onWritten();
   }
 
-  #writePieces(pieces: Iterator<ByteString>, answers: Iterator<Reply>): void {
+  /** @param from the first of the answers that follow */
+  #writePieces(pieces: Iterator<ByteString>, answers: readonly Reply[], from: number): void {
     if (this.client.isClosed) return;
     const step = pieces.next();
     if (step.done === true) {
-      this.#writeAnswers(answers);
+      this.#writeAnswers(answers, from);
       return;
     }
     this.output.answer(step.value);
-    this.whenRead(() => this.#writePieces(pieces, answers));
+    this.whenRead(() => this.#writePieces(pieces, answers, from));
   }
 }

@@ -10,9 +10,6 @@ import type { AdmittedCommands } from '../commands/partition-routing.js';
 /** What is known of a command, beside its bytes. */
 const COMMAND_BYTES = 96;
 
-/** What stands at a position: an answer that is known, or (undefined) the next reply of the partition. */
-type Slot = Reply | undefined;
-
 export class RespBatch implements AdmittedCommands {
   readonly specs: CommandSpec[] = [];
   readonly commands: (readonly ByteString[])[] = [];
@@ -22,13 +19,15 @@ export class RespBatch implements AdmittedCommands {
   isTracked = false;
   /** Keys that its scripts may read, and none of its other commands does: those left unread are forgotten again. */
   readonly scriptKeys = new Set<ByteString>();
-  readonly slots: Slot[] = [];
   /** Its last commands have not been run yet: what was answered before them was enough for once. */
   hasRest = false;
-  /** Slots in front of this one have been answered. */
+  /**
+   * By position in the answer: what is known beforehand, or undefined for the partition's next reply. Left out while the
+   * answers are the partition's, and nothing else.
+   */
+  #known: (Reply | undefined)[] | undefined;
+  /** Positions in front of this one have been answered. */
   #at = 0;
-  /** Its answers are the partition's, and nothing else. */
-  #isPlain = true;
   /** Positions whose answers are not sent. */
   #silent: Set<number> | undefined;
 
@@ -37,23 +36,22 @@ export class RespBatch implements AdmittedCommands {
     this.commands.push(words);
     this.bytes += bytes;
     if (isWrite(spec)) this.writes += 1;
-    this.slots.push(undefined);
+    this.#known?.push(undefined);
   }
 
   addAnswer(reply: Reply): void {
-    this.slots.push(reply);
-    this.#isPlain = false;
+    this.#byPosition().push(reply);
   }
 
   /** The answer of what was added last is not sent. */
   silenceLast(): void {
-    this.#isPlain = false;
     this.#silent ??= new Set();
-    this.#silent.add(this.slots.length - 1);
+    this.#silent.add(this.#byPosition().length - 1);
   }
 
-  isSilent(position: number): boolean {
-    return this.#silent?.has(position) === true;
+  /** Nothing was added to it. */
+  get isUnused(): boolean {
+    return this.#known === undefined && this.isEmpty;
   }
 
   /** In memory, of what is still to be run. */
@@ -67,12 +65,12 @@ export class RespBatch implements AdmittedCommands {
 
   /** Keeps the first `count` commands; the others are answered with `refusal`. */
   keepFirst(count: number, refusal: ErrorReply): void {
-    this.#isPlain = false;
+    const known = this.#byPosition();
     let kept = 0;
-    for (let i = 0; i < this.slots.length; i += 1) {
-      if (this.slots[i] !== undefined) continue;
+    for (let i = 0; i < known.length; i += 1) {
+      if (known[i] !== undefined) continue;
       kept += 1;
-      if (kept > count) this.slots[i] = refusal;
+      if (kept > count) known[i] = refusal;
     }
     this.bytes -= bytesOfCommands(this.commands.splice(count));
     this.specs.length = count;
@@ -91,18 +89,25 @@ export class RespBatch implements AdmittedCommands {
   }
 
   /** The answers in order, given the partition's, or the next of them. */
-  answers(replies: readonly Reply[]): Iterator<Reply> {
-    return this.#isPlain ? replies.values() : this.#mixed(replies);
+  answers(replies: readonly Reply[]): readonly Reply[] {
+    const known = this.#known;
+    if (known === undefined) return replies;
+    const answers: Reply[] = [];
+    let next = 0;
+    for (; this.#at < known.length; this.#at += 1) {
+      let answer = known[this.#at];
+      if (answer === undefined) {
+        if (next === replies.length) break;
+        answer = replies[next] as Reply;
+        next += 1;
+      }
+      if (this.#silent?.has(this.#at) !== true) answers.push(answer);
+    }
+    return answers;
   }
 
-  *#mixed(replies: readonly Reply[]): IterableIterator<Reply> {
-    let next = 0;
-    while (this.#at < this.slots.length) {
-      const slot = this.slots[this.#at];
-      if (slot === undefined && next === replies.length) return;
-      this.#at += 1;
-      const reply = slot === undefined ? (replies[next++] as Reply) : slot;
-      if (!this.isSilent(this.#at - 1)) yield reply;
-    }
+  #byPosition(): (Reply | undefined)[] {
+    this.#known ??= this.commands.map(() => undefined);
+    return this.#known;
   }
 }

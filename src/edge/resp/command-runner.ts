@@ -44,7 +44,7 @@ export type Outcome =
   /** It has to be taken again when the batch in front of it has been answered. */
   | { readonly kind: 'cut' }
   /** Answers, or the bytes of them, or of one. */
-  | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString | InPieces> };
+  | { readonly kind: 'later'; readonly answers: Promise<readonly Reply[] | ByteString | InPieces> };
 
 const BATCHED: Outcome = { kind: 'batched' };
 const CUT: Outcome = { kind: 'cut' };
@@ -112,7 +112,7 @@ export class ClientCommandRunner {
     const { transaction } = client;
     if (transaction !== undefined && own?.isDoneInTransaction !== true) return this.#queue(transaction, spec, words);
     if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch);
-    if (!own.isIndependent && batch.slots.length > 0) return CUT;
+    if (!own.isIndependent && !batch.isUnused) return CUT;
     client.lastCommand = spec.name;
     const isSilent = own.leavesSilence !== true && this.#takesSilence() && own.isAlwaysHeard !== true;
     return this.#outcomeOf(own.run(client, words), isSilent);
@@ -123,7 +123,7 @@ export class ClientCommandRunner {
   }
 
   /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (RCR1) */
-  runRest(batch: RespBatch): Promise<Iterator<Reply>> {
+  runRest(batch: RespBatch): Promise<readonly Reply[]> {
     const { client } = this;
     this.checkGrant();
     const problem = this.#doubt ?? client.closure;
@@ -202,13 +202,13 @@ export class ClientCommandRunner {
     if (problem !== undefined) return this.#refuse(problem);
     client.lastCommand = spec.name;
     if (spec.flags.includes('blocking')) {
-      if (batch.slots.length > 0) return CUT;
+      if (!batch.isUnused) return CUT;
       const isSilent = this.#takesSilence();
       return this.#outcomeOf(this.client.calls.runBlocking(grant, spec, words, bytes), isSilent);
     }
     const { acl } = this.face.parts;
     if (acl !== undefined && spec.family === 'acl') {
-      if (batch.slots.length > 0) return CUT;
+      if (!batch.isUnused) return CUT;
       const answer = acl.run(grant, spec, words, client);
       if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence());
     }
@@ -230,7 +230,7 @@ export class ClientCommandRunner {
     if (answer instanceof Promise) {
       const answers = answer.then(
         (settled) => (isSilent ? '' : this.#bytesOrReplies(settled)),
-        (failure: unknown) => [new ErrorReply(this.face.failureText(failure)) as Reply].values(),
+        (failure: unknown) => [new ErrorReply(this.face.failureText(failure))],
       );
       return { kind: 'later', answers };
     }
@@ -239,10 +239,10 @@ export class ClientCommandRunner {
     return answer instanceof Several ? { kind: 'bytes', bytes: answer.bytes } : { kind: 'reply', reply: answer };
   }
 
-  #bytesOrReplies(answer: CommandAnswer): Iterator<Reply> | ByteString | InPieces {
+  #bytesOrReplies(answer: CommandAnswer): readonly Reply[] | ByteString | InPieces {
     if (answer === undefined) return '';
     if (answer instanceof InPieces) return answer;
-    return answer instanceof Several ? answer.bytes : [answer].values();
+    return answer instanceof Several ? answer.bytes : [answer];
   }
 
   #refuse(reply: ErrorReply): SettledOutcome {

@@ -41,7 +41,7 @@ export class PartitionCalls {
    * The answers of the batch, in order. Most of the time nothing is in the way, and the request leaves at once,
    * without a promise more than it takes. It never rejects for what the world did: that is an answer.
    */
-  runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+  runBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     if (this.#isFree(grant)) return this.#takeBatch(grant, batch);
     return this.#whenFree(grant, batch).then((isFree) =>
       isFree ? this.#takeBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_MEMORY)),
@@ -49,7 +49,7 @@ export class PartitionCalls {
   }
 
   /** What has not been run yet of one that was answered in part. It was taken from the quota as a whole. */
-  async runRest(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+  async runRest(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     batch.hasRest = false;
     const isFree = this.#isFree(grant) || (await this.#whenFree(grant, batch));
     return isFree ? this.#askBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_MEMORY));
@@ -62,12 +62,12 @@ export class PartitionCalls {
     return bytes;
   }
 
-  #takeBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+  #takeBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     const taken = this.face.parts.quota.take(grant, batch.commands.length, batch.bytes);
     return taken === true ? this.#askBatch(grant, batch) : this.#askWhatIsLeft(grant, batch, taken);
   }
 
-  #askBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+  #askBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
     const details = this.#details(batch.isTracked);
@@ -97,7 +97,7 @@ export class PartitionCalls {
   }
 
   /** The day may not have room for all of them. */
-  async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<Iterator<Reply>> {
+  async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<readonly Reply[]> {
     try {
       if (await taken) return this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
       batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length), QUOTA_EXCEEDED);

@@ -377,7 +377,7 @@ export class RespConnection implements ClientLink {
     this.#await(this.client.calls.runBatch(this.client.grant as KvGrant, batch));
   }
 
-  #await(answers: Promise<Iterator<Reply>>): void {
+  #await(answers: Promise<readonly Reply[]>): void {
     this.#request((this.#running as RespBatch).heldBytes + bytesOfWords(this.#postponed ?? []));
     answers.then(
       (settled) => this.#answered(settled),
@@ -392,7 +392,7 @@ export class RespConnection implements ClientLink {
   }
 
   /** For a command whose answer comes later: at its owner, or behind a promise of another kind. */
-  #wait(words: readonly ByteString[], answers: Promise<Iterator<Reply> | ByteString | InPieces>): void {
+  #wait(words: readonly ByteString[], answers: Promise<readonly Reply[] | ByteString | InPieces>): void {
     this.#isWaiting = true;
     this.#request(bytesOfWords(words));
     // A blocked client goes on hearing what it subscribed to.
@@ -409,7 +409,7 @@ export class RespConnection implements ClientLink {
     );
   }
 
-  #answered(answers: Iterator<Reply> | InPieces): void {
+  #answered(answers: readonly Reply[] | InPieces): void {
     this.#held.requestBytes = this.#running?.hasRest === true ? this.#running.heldBytes : 0;
     this.#writer.begin(answers, this.client.calls.takeAnswerBytes());
   }
