@@ -47,11 +47,4 @@ export const UNPROVEN: Readonly<Record<string, string>> = {
   TJ2: RARE,
 
   // Still to come.
-  DC3: WAITING,
-  SC1: WAITING,
-  AW2: WAITING,
-  AW1: WAITING,
-  IG1: WAITING,
-  OS1: WAITING,
-  QST1: WAITING,
 };
