@@ -1,4 +1,4 @@
-/** The limits of a search index, one past each; and what is counted. Proves SL3. */
+/** The limits of a search index, one past each; and what is counted. Proves SL1–SL3. */
 import { expect } from 'chai';
 import type { SearchLimits } from '../../../src/domain/control/index.js';
 import { searchQueries, searchUpdates } from '../../../src/domain/control/index.js';
@@ -159,6 +159,42 @@ describe('search data plane: limits', () => {
     refused(await face.call('range/a', {}), 429, text);
     expect((await face.result('info')).vectorCount).to.equal(1);
     expect((await face.result('delete/a', { ids: ['a'] })).deleted).to.equal(1);
+  });
+
+  it('what one limit refuses changes nothing and counts for no other, but for the second’s (SL1)', async () => {
+    const open = { maxWritesPerSecond: 6, maxDailyUpdates: 6, maxWritesPerRequest: 4 };
+    const refuse = async (changed: Partial<SearchLimits>, count: number, status: number) => {
+      limit({ ...open, ...changed });
+      expect((await face.call('upsert-data/a', documents(count))).status).to.equal(status);
+      expect(await face.result('list-namespaces')).to.deep.equal([]);
+    };
+    await refuse({ maxWritesPerRequest: 3 }, 4, 400);
+    await refuse({ maxMonthlyBandwidth: 0 }, 4, 429);
+    await refuse({ maxWritesPerSecond: 0 }, 4, 429);
+    expect(face.leased).to.deep.equal([]);
+    expect(face.usages).to.deep.equal([]);
+    // A second's worth is still there, and goes to one that the day refuses.
+    await refuse({ maxDailyUpdates: 3 }, 4, 429);
+    limit(open);
+    await face.result('upsert-data/a', documents(2));
+    const answer = await face.call('upsert-data/a', documents(1));
+    refused(answer, 429, 'max_writes_per_second: at most 6 documents in a second');
+    expect((await face.result('info')).vectorCount).to.equal(2);
+  });
+
+  it('the day’s share is taken last, and not given back where the write is refused for its size (SL2)', async () => {
+    limit({ maxDailyUpdates: 5, maxVectorCount: 2 });
+    const share = () => face.quotaLeft.get(searchUpdates(SEARCH_INDEX)) ?? 5;
+    expect((await face.call('upsert-data/a', documents(3))).status).to.equal(403);
+    expect(share()).to.equal(2);
+    await face.result('upsert-data/a', documents(2));
+    expect(share()).to.equal(0);
+    limit({ maxDailyUpdates: 5 });
+    refused(
+      await face.call('upsert-data/a', document('d0')),
+      429,
+      'max_daily_updates: all 5 of this day (UTC) are used',
+    );
   });
 
   it('takes a changed limit from the next request on', async () => {

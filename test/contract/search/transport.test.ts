@@ -1,5 +1,6 @@
-/** The data plane of search indexes over HTTP: who may, how names are spelled, what answers look like. */
+/** The data plane of search indexes over HTTP: who may, how names are spelled, what answers look like. Proves SC1. */
 import { expect } from 'chai';
+import { WRITTEN_DOCUMENTS } from '../../../src/edge/search/face-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
 
@@ -52,6 +53,28 @@ describe('search data plane: transport', () => {
       const answer = await face.call(command, undefined, { method });
       expect([answer.status, answer.headers.allow], `${method} ${command}`).to.deep.equal([405, allow]);
     }
+  });
+
+  it('tells the length of every answer, also of one that is made some documents at a time (SC1)', async () => {
+    await face.fill('films', 2 * WRITTEN_DOCUMENTS + 50);
+    face.limits = { ...face.limits, maxReadsPerRequest: 1000 };
+    const answers = {
+      range: await face.call('range/films', { cursor: '0', limit: 1000, includeData: true }),
+      written: await face.call('upsert-data/films', { id: 'é', content: { title: 'žluťoučký' } }),
+      fetched: await face.call('fetch/films', { ids: ['é'], includeData: true }),
+      unknown: await face.call('query/films', {}),
+      unauthorized: await face.call('info', [], { token: null }),
+      method: await face.call('info', undefined, { method: 'PATCH' }),
+      preflight: await face.call('info', undefined, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://x.example', 'access-control-request-method': 'POST' },
+      }),
+    };
+    for (const [what, { headers, text }] of Object.entries(answers)) {
+      expect(headers['content-length'], what).to.equal(String(Buffer.byteLength(text)));
+      expect(headers, what).not.to.have.property('transfer-encoding');
+    }
+    expect(answers.range.body.result.vectors).to.have.length(2 * WRITTEN_DOCUMENTS + 50);
   });
 
   it('leaves every other path to others', async () => {

@@ -1,13 +1,14 @@
-/** Proves DP1–DP3, FI1–FI4, RBO1, TD1. */
+/** Proves DP1–DP3, FI1–FI4, RBO1, RBO2, TD1, TD2. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type FindServerOptions, findNatsServer } from '../../../src/adapters/nats/embedded/index.js';
 import { PINNED_PACKAGES } from '../../../src/adapters/nats/embedded/pinned-packages.js';
+import { lastWords, runBounded } from '../../../src/adapters/nats/embedded/run-bounded.js';
 import { describeError } from '../../../src/kernel/index.js';
 import { RecordingLog } from './recording-log.js';
 import { freshDirs } from './test-server.js';
@@ -147,6 +148,22 @@ describe('embedded server: finding the binary', function () {
       expect(await readdir(join(fresh.dir, 'tools'))).to.have.members(['nats-server-2.15.0', 'nats-server.json']);
     });
 
+    it('removes what is left of a fetch that was killed long ago, and leaves one alone that may go on (TD2)', async () => {
+      const long = new Date(Date.now() - 2 * 3_600_000);
+      for (const name of ['.incoming-killed', '.incoming-working', 'something-else']) {
+        await mkdir(join(fresh.dir, 'tools', name, 'half'), { recursive: true });
+      }
+      for (const name of ['.incoming-killed', 'something-else'])
+        await utimes(join(fresh.dir, 'tools', name), long, long);
+      await findNatsServer(bareMachine({ release: await mirror.serve(fresh.dir, '2.15.0') }));
+      expect(await readdir(join(fresh.dir, 'tools'))).to.have.members([
+        '.incoming-working',
+        'something-else',
+        'nats-server-2.15.0',
+        'nats-server.json',
+      ]);
+    });
+
     it('takes the place of an earlier one that does not run', async () => {
       const broken = await place('tools/nats-server-2.15.0', '2.15.0');
       await writeFile(broken, 'cut off');
@@ -222,6 +239,15 @@ describe('embedded server: finding the binary', function () {
         expect(sha256).to.match(/^[0-9a-f]{64}$/);
       }
     });
+  });
+
+  it('keeps the end of what a program says, and of much no more (RBO2)', async () => {
+    const script = 'yes "a line that tells nothing" | head -n 20000; echo "E: the reason" >&2; echo the end; exit 3';
+    const result = await runBounded('/bin/sh', ['-c', script], { timeoutMs: 10_000 });
+    expect(result).to.include({ exitCode: 3, stderr: 'E: the reason\n', timedOut: false });
+    expect(result.stdout.length).to.equal(16 * 1024);
+    expect(result.stdout.endsWith('nothing\nthe end\n')).to.equal(true);
+    expect(lastWords(result)).to.equal('E: the reason');
   });
 
   it('never installs anything, root or not: apt is asked to update and to download, in directories of ours', async () => {

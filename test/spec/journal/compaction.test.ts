@@ -1,9 +1,9 @@
-/** Proves CMP2, CMP3, SNS1–SNS3. */
+/** Proves CMP2–CMP4, SNS1–SNS3. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { compactShard, SnapshotStore } from '../../../src/journal/index.js';
-import { type ErrorCode, isMillraceError, type ShardName } from '../../../src/kernel/index.js';
+import { type ErrorCode, isMillraceError, MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { Manifest } from '../../../src/messages/index.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
 import { JournalStand, KEEP_NOTHING, SMALL_LIMITS } from './journal-stand.js';
@@ -196,6 +196,40 @@ describe('journal: what may be purged', () => {
     }
     expect(manifests.length).to.equal(2);
     expect((await world.objectNames('KV_0/segment/')).sort()).to.deep.equal([...named].sort());
+  });
+});
+
+describe('journal: a sweep that fails', () => {
+  it('leaves a snapshot that counts, and what it did not delete to the next (CMP4)', async () => {
+    const world = await livelyWorld();
+    for (let i = 0; i < 2; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
+      await world.compactAndPurge();
+    }
+    const { memoryObjects } = world;
+    let refused = 0;
+    world.objects = {
+      put: (name, bytes) => memoryObjects.put(name, bytes),
+      get: (name) => memoryObjects.get(name),
+      list: (prefix) => memoryObjects.list(prefix),
+      delete: async () => {
+        refused += 1;
+        throw new MillraceError('JOURNAL_UNAVAILABLE', 'nothing is deleted today');
+      },
+    };
+    await world.history.batch({ [ALPHA]: ['SET round last'] });
+    const expected = await world.recoveredDigests();
+    const result = await world.compactAndPurge();
+    expect(refused).to.be.greaterThan(0);
+    expect(await world.objectNames('KV_0/manifest/'))
+      .to.have.length(3)
+      .and.to.include(result.manifest);
+    expect(await world.recoveredDigests()).to.deep.equal(expected);
+    world.objects = memoryObjects;
+    await world.history.claim();
+    await world.compactAndPurge();
+    expect(await world.objectNames('KV_0/manifest/')).to.have.length(2);
+    expect(await world.recoveredDigests()).to.deep.equal(expected);
   });
 });
 

@@ -1,9 +1,10 @@
-/** Proves QST2, QST3. */
+/** Proves QST1–QST3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { QueueCommand } from '../../../src/domain/queue/index.js';
-import type { DlqId, MessageId, ScheduleId } from '../../../src/kernel/index.js';
+import type { QueueCommand, QueueEvent } from '../../../src/domain/queue/index.js';
+import { type DlqId, isMillraceError, type MessageId, type ScheduleId } from '../../../src/kernel/index.js';
 import { groupItem, item, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
+import { GOLDEN_EVENTS } from '../../unit/codec/queue/golden-values.js';
 
 const callback = { url: 'https://cb.example/', settings: { ...SETTINGS, maxRetries: 0 } };
 const WHERE = { kind: 'filter', filter: {}, after: undefined, order: 'earliestFirst' } as const;
@@ -85,6 +86,70 @@ const programs = fc.array(fc.record({ do: fc.nat(22), a: fc.nat(100), b: fc.nat(
   minLength: 40,
   maxLength: 120,
   size: 'max',
+});
+
+describe('queue: one event', () => {
+  const events = Object.values(GOLDEN_EVENTS);
+  const evolve = (queue: QueueSpec, event: QueueEvent) => {
+    try {
+      queue.engine.evolve(event);
+      return 'applied';
+    } catch (error) {
+      return isMillraceError(error, 'DEFECT') ? 'cannot be' : `${String(error)} at ${event.type}`;
+    }
+  };
+
+  it('applies, or cannot be: whatever is there, nothing else comes of any that was ever journaled (QST1)', () => {
+    const outcomes = new Map<string, Set<string>>();
+    for (const before of [undefined, ...events]) {
+      for (const event of events) {
+        const queue = new QueueSpec();
+        if (before !== undefined) evolve(queue, before);
+        const known = outcomes.get(event.type) ?? new Set();
+        outcomes.set(event.type, known.add(evolve(queue, event)));
+      }
+    }
+    expect(new Set([...outcomes.values()].flatMap((met) => [...met]))).to.deep.equal(new Set(['applied', 'cannot be']));
+    // What happens to something cannot be where that is not.
+    for (const type of [
+      'MessageDelivered',
+      'DlqDeleted',
+      'GroupDeleted',
+      'QueueDeleted',
+      'ScheduleFired',
+      'RunEnded',
+    ]) {
+      expect([...(outcomes.get(type) ?? [])], type).to.include('cannot be');
+    }
+    // What begins something always may: its account’s limits and state are not asked.
+    for (const type of ['GroupSet', 'QueueSet', 'ScheduleSet', 'FlowPaused', 'DailyLimitReached']) {
+      expect([...(outcomes.get(type) ?? [])], type).to.deep.equal(['applied']);
+    }
+  });
+
+  it('is not judged: what would be refused now was accepted once (QST1)', () => {
+    const open = new QueueSpec();
+    for (let at = 0; at < 5; at += 1) open.publish(item(`m${at}`));
+    const closed = new QueueSpec().suspend();
+    expect(closed.publish(item('new'))).to.include({ type: 'Rejected', reason: 'SUSPENDED' });
+    for (const event of open.journal) closed.engine.evolve(event);
+    expect(closed.digest()).to.equal(open.digest());
+  });
+
+  it('that is missing is noticed by those that follow from it (QST1)', () => {
+    const queue = new QueueSpec();
+    queue.publish(item('m1'));
+    queue.work();
+    queue.outcome('m1', 200);
+    const [accepted, ...rest] = queue.journal;
+    expect(accepted?.type).to.equal('MessageAccepted');
+    expect(rest.map((event) => evolve(new QueueSpec(), event))).to.include('cannot be');
+    const twice = new QueueSpec();
+    for (const event of queue.journal) twice.engine.evolve(event);
+    expect(rest.filter(({ type }) => type === 'MessageDelivered').map((event) => evolve(twice, event))).to.deep.equal([
+      'cannot be',
+    ]);
+  });
 });
 
 describe('queue: the state', () => {

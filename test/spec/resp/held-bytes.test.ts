@@ -1,4 +1,4 @@
-/** Proves RAW1, HB1–HB3, IG2, LIN1, RCO5. */
+/** Proves RAW1, HB1–HB3, IG1, IG2, LIN1, RCO5. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import type { RespFaceLimits } from '../../../src/edge/index.js';
@@ -88,6 +88,28 @@ describe('native protocol: what connections hold', () => {
       await eventually(() => expect(budget.usedBytes).to.be.above(16 * KIB));
     });
   });
+
+  it('reads no more behind a command that waits than may wait there, and the rest when it has been answered (IG1)', async () => {
+    const maxPendingBytes = 64 * KIB;
+    await start({ maxPendingBytes, maxRoomWaitMs: 10_000 }, 100 * MIB);
+    const [waiting, other] = [await face.client(), await face.client()];
+    waiting.send(encodeCommand(['BLPOP', 'list', '0']));
+    const echo = encodeCommand(['ECHO', 'x'.repeat(KIB)]);
+    const count = 16 * KIB;
+    waiting.send(echo.repeat(count));
+    await eventually(() => expect(budget.bytesOf('db-first')).to.be.above(maxPendingBytes));
+    // Reads come in pieces of at most so many bytes: one more may have been on its way.
+    const pieceBytes = 64 * KIB;
+    for (let look = 0; look < 200; look += 1) {
+      await ping(other);
+      expect(budget.bytesOf('db-first')).to.be.below(2 * maxPendingBytes + pieceBytes);
+    }
+    expect(waiting.socket.writableLength).to.be.above(MIB);
+    await other.call('RPUSH', 'list', 'v');
+    expect(await waiting.next()).to.contain('list');
+    for (let answer = 0; answer < count; answer += 1) expect(await waiting.next()).to.have.length(KIB + 9);
+    await nothingIsHeld();
+  }).timeout(30_000);
 
   describe('strangers', () => {
     const words = ['AUTH', ...Array.from({ length: 4 }, () => 'x'.repeat(12 * KIB))];

@@ -1,13 +1,14 @@
-/** What of the journal can be searched, and when. Proves QT1, QT2, SI1, SI3, SFO2, SK1, SK2, VO1. */
+/** What of the journal can be searched, and when. Proves QT1, QT2, SI1–SI3, SFO2, SK1, SK2, VO1. */
 import { expect } from 'chai';
 import { MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../src/domain/search/index.js';
 import { isMillraceError, MillraceError } from '../../../src/kernel/index.js';
 import type { ObjectStore } from '../../../src/ports/index.js';
-import { MAX_WAITING_QUERIES } from '../../../src/projections/index.js';
+import { MAX_WAITING_QUERIES, SearchIndexes } from '../../../src/projections/index.js';
 import { eventually } from '../../support/eventually.js';
+import { ManualTime } from '../../support/memory/index.js';
 import { LIBRARY, SearchJournalStand, SHOP } from '../../support/search-journal-stand.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
-import { SHARD } from '../journal/shard-history.js';
+import { SHARD, silentLog } from '../journal/shard-history.js';
 
 describe('search indexes', () => {
   let stand: SearchJournalStand;
@@ -131,6 +132,34 @@ describe('search indexes', () => {
     await stand.storeTexts(SHOP, 'a', { '2': 'word' });
     indexes.setIndexes([SHOP]);
     await stand.untilCounted(indexes, SHOP, { a: 2 });
+  });
+
+  it('that nobody knows let a question wait, for so long and no longer (SI2)', async () => {
+    const { journal, objects } = stand;
+    const time = new ManualTime();
+    const options = { kvShards: 1, waitMs: 2000, fold: { lingerMs: 1 } };
+    const indexes = new SearchIndexes({ journal, objects, timers: time, clock: time, log: silentLog }, options);
+    const outcomes: string[] = [];
+    const ask = (name: string) =>
+      void failureOf(indexes.info(SHOP)).then((failure) =>
+        outcomes.push(`${name} ${isMillraceError(failure) ? failure.code : 'answered'}`),
+      );
+    ask('first');
+    await time.advance(1000);
+    ask('second');
+    await time.advance(999);
+    expect(outcomes).to.deep.equal([]);
+    await time.advance(1);
+    expect(outcomes).to.deep.equal(['first SHARD_UNAVAILABLE']);
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    indexes.setIndexes([SHOP]);
+    await eventually(async () => {
+      await time.advance(1);
+      expect(outcomes).to.deep.equal(['first SHARD_UNAVAILABLE', 'second answered']);
+    });
+    const stopped = indexes.stop();
+    await time.advance(1);
+    await stopped;
   });
 
   it('follow no journal without an index on it', async () => {

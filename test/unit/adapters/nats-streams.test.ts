@@ -1,7 +1,8 @@
-/** The streams that an installation declares, and their names. Proves NS1–NS3, SU2, SU3. */
+/** The streams that an installation declares, and their names. Proves NS1–NS3, SU1–SU3. */
 import { expect } from 'chai';
 import { declareStreams } from '../../../src/adapters/nats/streams.js';
-import { Names } from '../../../src/adapters/nats/subjects.js';
+import { inboxPrefix, Names } from '../../../src/adapters/nats/subjects.js';
+import { isMillraceError, type SessionId, type ShardName } from '../../../src/kernel/index.js';
 
 const COUNTS = { kvShards: 3, queueShards: 2, replicas: 1 };
 
@@ -28,4 +29,53 @@ describe('streams of an installation', () => {
     const subjects = [...subjectsOf(''), ...subjectsOf('a'), ...subjectsOf('a-b')];
     expect(new Set(subjects).size).to.equal(subjects.length);
   });
+});
+
+describe('names on a server', () => {
+  const names = new Names('a');
+  const FOREIGN = ['', ' ', 'a b', 'a.b', '*', 'a*', '>', 'ä', 'a\n', 'a\r\nPUB x', 'x'.repeat(129)];
+
+  it('are made of shards, sessions and words of ours: any other text is refused (SU1)', () => {
+    const makers: Record<string, (text: string) => string> = {
+      journalStream: (text) => names.journalStream(text as ShardName),
+      journalSubject: (text) => names.journalSubject(text as ShardName),
+      command: (text) => names.topic({ kind: 'command', shard: text as ShardName }),
+      notice: (text) => names.topic({ kind: 'notice', shard: text as ShardName }),
+      session: (text) => names.topic({ kind: 'session', session: text as SessionId }),
+      edge: (text) => names.topic({ kind: 'edge', session: text as SessionId }),
+      bulk: (text) => names.bulkSubject(text),
+      chunk: (text) => names.objectChunkSubject(text),
+      inbox: inboxPrefix,
+    };
+    for (const [what, make] of Object.entries(makers)) {
+      expect(make('KV_0-a'), what).to.match(/[._-]KV_0-a$/);
+      for (const text of FOREIGN) expectDefect(() => make(text), `${what} of ${JSON.stringify(text)}`);
+    }
+    // Keys of leases have levels, like a session's.
+    expect(names.bucketKeySubject('leases', 'shard.KV_0')).to.equal('$KV.a_leases.shard.KV_0');
+    for (const key of ['', ' ', 'a b', 'a..b', '.a', 'a.', '*', 'a.*', '>', 'ä', 'a\n']) {
+      expectDefect(() => names.bucketKeySubject('leases', key), JSON.stringify(key));
+    }
+  });
+
+  it('hold names of objects as one word, whatever is in them (SU1)', () => {
+    const root = '$O.a_snapshots.M.';
+    for (const object of FOREIGN.slice(1)) {
+      const subject = names.objectDescriptionSubject(object);
+      expect(subject.slice(0, root.length)).to.equal(root);
+      expect(subject.slice(root.length)).to.match(/^[A-Za-z0-9_=-]+$/);
+      expect(names.nameOfDescriptionSubject(subject)).to.equal(object);
+    }
+    expectDefect(() => names.objectDescriptionSubject(''), 'no name');
+  });
+
+  function expectDefect(make: () => string, what: string): void {
+    let failure: unknown;
+    try {
+      make();
+    } catch (error) {
+      failure = error;
+    }
+    expect(isMillraceError(failure, 'DEFECT'), what).to.equal(true);
+  }
 });

@@ -1,4 +1,4 @@
-/** A kept state in place of what a database has: one entry, and everybody hears of it. Proves RPL1–RPL3, KS1. */
+/** A kept state in place of what a database has: one entry, and everybody hears of it. Proves RPL1–RPL3, KS1, KS2. */
 import { expect } from 'chai';
 import { type KvWork, MAX_REPLACEMENT_BYTES, replayFold } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
@@ -6,7 +6,8 @@ import type { ReadEntry } from '../../../src/codec/envelope/index.js';
 import { encodeManifest, sha256 } from '../../../src/codec/envelope/index.js';
 import { keepStates, keptBackups, removeAllOf, removeKept } from '../../../src/journal/backup/index.js';
 import { chainAfter, readEntries, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
-import type { BackupId, PartitionName } from '../../../src/kernel/index.js';
+import { type BackupId, isMillraceError, type PartitionName } from '../../../src/kernel/index.js';
+import type { ObjectStore } from '../../../src/ports/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { KvShardStand, type Outcome, SHARD } from '../../support/kv-shard-stand.js';
 
@@ -39,8 +40,8 @@ describe('a kept state', () => {
     return replies?.[0];
   }
 
-  function keep(backup = BACKUP) {
-    const { journal, objects, time: clock } = stand;
+  function keep(backup = BACKUP, objects: ObjectStore = stand.objects) {
+    const { journal, time: clock } = stand;
     const request = { clusterId: 'cluster', backup, partitions: [partition], shards: [SHARD] };
     return keepStates({ journal, objects, clock, log: silentLog }, request, () => replayFold());
   }
@@ -77,6 +78,55 @@ describe('a kept state', () => {
     await run('FLUSHALL');
     await replaced(manifests[0]);
     expect(digestOf(actor)).to.equal(live);
+  });
+
+  for (const [what, change] of [
+    ['is gone', () => undefined],
+    ['has other bytes', (bytes: Uint8Array) => bytes.map((byte) => byte ^ 1)],
+  ] as const) {
+    it(`has no manifest when a segment that was written for it ${what} (KS2)`, async () => {
+      const { objects } = stand;
+      const calls: string[] = [];
+      const isSegment = (name: string) => name === `backup/${BACKUP}/0/0`;
+      const faulty: ObjectStore = {
+        put: async (name, bytes) => {
+          calls.push(`put ${name}`);
+          await objects.put(name, bytes);
+        },
+        get: async (name) => {
+          calls.push(`get ${name}`);
+          const bytes = await objects.get(name);
+          return bytes !== undefined && isSegment(name) ? change(bytes) : bytes;
+        },
+        list: (prefix) => objects.list(prefix),
+        delete: (name) => objects.delete(name),
+      };
+      const failure = await keep(BACKUP, faulty).catch((error: unknown) => error);
+      expect(isMillraceError(failure, 'JOURNAL_DAMAGED'), String(failure)).to.equal(true);
+      expect(calls).to.include(`get backup/${BACKUP}/0/0`);
+      expect(calls).not.to.include(`put backup/${BACKUP}/0/manifest`);
+      expect([...(await keptBackups(objects))]).to.deep.equal([BACKUP]);
+      // Another try writes over what this one left.
+      expect((await keep()).manifests).to.deep.equal([`backup/${BACKUP}/0/manifest`]);
+    });
+  }
+
+  it('has no manifest when its segments give another state than was folded (KS2)', async () => {
+    const { journal, objects, time: clock } = stand;
+    const request = { clusterId: 'cluster', backup: BACKUP, partitions: [partition], shards: [SHARD] };
+    let folds = 0;
+    const changing = () => {
+      const fold = replayFold();
+      folds += 1;
+      // Every second one is filled from what was written.
+      if (folds % 2 === 0) fold.digest = () => 'of another state';
+      return fold;
+    };
+    const failure = await keepStates({ journal, objects, clock, log: silentLog }, request, changing).catch(
+      (error: unknown) => error,
+    );
+    expect(isMillraceError(failure, 'JOURNAL_DAMAGED'), String(failure)).to.equal(true);
+    expect(await objects.get(`backup/${BACKUP}/0/manifest`)).to.equal(undefined);
   });
 
   it('stays when snapshots are swept, until it is removed', async () => {

@@ -3,7 +3,7 @@
  *
  * Invariants
  *  ZS1 the tree and, once there is one, the index hold the same entries
- *  ZS2 up to the size of a leaf there is no index: looking at every entry is cheap, and so is having many small sets
+ *  ZS2 a set that was never larger than a leaf has no index: looking at every entry is cheap, and many sets are small
  *  ZS3 `bytes` and `payloadBytes` follow from the contents alone
  *  ZS4 a set that has been called large once stays so, as in Redis
  */

@@ -7,12 +7,14 @@
  *       many later minutes. A downtime does not count: what was told during it is still to come when it is over
  *  AID2 nothing here takes longer than the growth of one table of some thousand entries
  */
+import { assert } from '../../../kernel/index.js';
 import { ACCEPTED_IDS_MS } from '../limits.js';
 
 const GENERATION_MS = 60_000;
 /** Minutes with messages, the latest included. */
 const MAX_GENERATIONS = ACCEPTED_IDS_MS / GENERATION_MS + 1;
 const TABLES = 256;
+const HASH_BYTES = 8;
 const SMALLEST_TABLE = 8;
 /** Filled further, probing gets long; grown by more, memory stands empty. */
 const MAX_LOAD = 0.85;
@@ -59,9 +61,10 @@ export class AcceptedIds {
   }
 
   restore({ generation, packed }: PackedIds): void {
+    assert(packed.length % HASH_BYTES === 0, 'a part of an id is restored', { bytes: packed.length });
     const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
     const into = this.#generation(generation);
-    for (let at = 0; at < packed.length; at += 8) into.add(view.getUint32(at), view.getUint32(at + 4));
+    for (let at = 0; at < packed.length; at += HASH_BYTES) into.add(view.getUint32(at), view.getUint32(at + 4));
   }
 
   #generation(number: number): Generation {
@@ -127,11 +130,11 @@ class Table {
       if (high !== 0 || low !== 0) hashes.push([high, low]);
     }
     hashes.sort(([highA, lowA], [highB, lowB]) => highA - highB || lowA - lowB);
-    const packed = new Uint8Array(hashes.length * 8);
+    const packed = new Uint8Array(hashes.length * HASH_BYTES);
     const view = new DataView(packed.buffer);
     hashes.forEach(([high, low], index) => {
-      view.setUint32(index * 8, high);
-      view.setUint32(index * 8 + 4, low);
+      view.setUint32(index * HASH_BYTES, high);
+      view.setUint32(index * HASH_BYTES + 4, low);
     });
     return packed;
   }

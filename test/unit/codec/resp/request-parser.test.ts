@@ -1,7 +1,8 @@
-/** Proves RPA1–RPA3, RPA5. */
+/** Proves RPA1–RPA5. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeCommand, ProtocolError, RequestParser, splitInlineWords } from '../../../../src/codec/resp/index.js';
+import { bytesHeldBy } from '../../../support/held-memory.js';
 
 const LIMITS = { maxWords: 1_000, maxWordBytes: 100_000, maxCommandBytes: 1_000_000, isUnauthenticated: false };
 
@@ -199,6 +200,22 @@ describe('requests of clients', () => {
     expect(parser.heldBytes).to.be.above(50_003 + 100 * 200);
     parser.clear();
     expect(parser.heldBytes).to.equal(0);
+  });
+
+  it('hands out words that keep nothing of what they arrived in (RPA4)', () => {
+    const count = 50;
+    const small = ['SET', 'key', 'a value that is no short word'];
+    const held = bytesHeldBy(() =>
+      Array.from({ length: count }, () => {
+        const parser = new RequestParser({ ...LIMITS, maxWordBytes: 2e6, maxCommandBytes: 1e7 });
+        parser.feed(Buffer.from(`${encodeCommand(small)}${encodeCommand(['ECHO', 'x'.repeat(1e6)])}`, 'latin1'));
+        const words = parser.next();
+        parser.next();
+        parser.feed(Buffer.from(`SET typed ${'by-hand '.repeat(900)}\n`));
+        return [words, (parser.next() as string[])[1]];
+      }),
+    );
+    expect(held).to.be.below(count * 4096);
   });
 
   it('keeps nothing of a command that is too large', () => {

@@ -1,6 +1,8 @@
+/** Proves LB1, LB2, LI1. */
 import { expect } from 'chai';
 import { List } from '../../../../src/domain/kv/types/list.js';
 import { BLOCK_ELEMENTS, ListBlocks } from '../../../../src/domain/kv/types/list-blocks.js';
+import { UndoLog } from '../../../../src/domain/kv/undo-log.js';
 import { Dice } from '../../../support/random-programs/index.js';
 
 describe('a list in blocks', () => {
@@ -69,6 +71,45 @@ describe('a list in blocks', () => {
     const [, first] = blocks.blocks('tail', from).next().value as [unknown, number];
     expect(first).to.be.within(from - BLOCK_ELEMENTS, from);
   });
+
+  it('has no empty block or chapter, nor one beyond its bound, wherever it grows and shrinks (LB1, LB2)', () => {
+    const blocks = new ListBlocks();
+    const chapter = BLOCK_ELEMENTS * CHAPTER_BLOCKS;
+    for (let i = 0; i < chapter + 1; i += 1) blocks.push('tail', 'old');
+    for (let i = 0; i < chapter + 1; i += 1) blocks.push('head', 'new');
+    expectBounds(blocks, 4);
+    // Blocks that are split double in number: the chapter that they stand in becomes two.
+    for (let i = 0; i < CHAPTER_BLOCKS; i += 1) blocks.insert(chapter + 1 + BLOCK_ELEMENTS * i, 'between');
+    expectBounds(blocks, 5);
+    expect(remove(blocks, 'old', Number.POSITIVE_INFINITY, 'tail')).to.equal(chapter + 1);
+    expectBounds(blocks, 4);
+    blocks.drop('head', chapter);
+    while (blocks.count > BLOCK_ELEMENTS + 1) blocks.take(BLOCK_ELEMENTS);
+    expectBounds(blocks, 3);
+    while (blocks.count > 1) blocks.pop('tail');
+    expectBounds(blocks, 1);
+    blocks.take(0);
+    expectBounds(blocks, 0);
+  }).timeout(20_000);
+});
+
+describe('the bytes of a list', () => {
+  it('follow from its elements alone, however it came by them, and whatever was taken back (LI1)', () => {
+    const dice = new Dice(3);
+    const item = () => dice.pick(['', 'a', '17', 'c'.repeat(300)]);
+    const list = new List();
+    for (let step = 0; step < 1500; step += 1) {
+      const undo = new UndoLog();
+      if (dice.float() < 0.3) undo.follow(list);
+      change(list, dice, item);
+      if (list.undo !== undefined) undo.revertCollections();
+      if (step % 50 > 0) continue;
+      const again = new List();
+      for (const fact of [...list.facts()].toReversed()) again.push('head', fact);
+      expect([again.bytes, list.clone().bytes]).to.deep.equal([list.bytes, list.bytes]);
+    }
+    expect(list.size).to.be.greaterThan(100);
+  });
 });
 
 describe('the encoding of a list', () => {
@@ -97,6 +138,41 @@ describe('the encoding of a list', () => {
     expect(list.encoding).to.equal('quicklist');
   });
 });
+
+/** How many blocks a chapter has at most. */
+const CHAPTER_BLOCKS = 512;
+
+/** A removal stops after each chapter: with one element marked in each block, it tells how many blocks there are. */
+function expectBounds(list: ListBlocks, chapters: number): void {
+  const blocks = list.clone();
+  for (const [{ items }, first] of list.blocks()) {
+    expect(items.length).to.be.within(1, BLOCK_ELEMENTS);
+    blocks.replace(first, 'mark');
+  }
+  let marks = 0;
+  let met = 0;
+  const steps = blocks.remove('mark', Number.POSITIVE_INFINITY, 'head', () => {
+    marks += 1;
+  });
+  while (steps.next().done !== true) {
+    expect(marks).to.be.within(1, CHAPTER_BLOCKS);
+    marks = 0;
+    met += 1;
+  }
+  expect(met).to.equal(chapters);
+}
+
+function change(list: List, dice: Dice, item: () => string): void {
+  const index = dice.below(list.size);
+  const end = dice.pick(['head', 'tail'] as const);
+  const choice = list.size === 0 ? 0 : dice.below(9);
+  if (choice < 4) for (let i = 0; i < 5; i += 1) list.push(end, item());
+  else if (choice === 4) list.insert(index, item());
+  else if (choice === 5) list.replace(index, item());
+  else if (choice === 6) list.pop(end);
+  else if (choice === 7) list.drop(end, Math.min(list.size, dice.below(12)));
+  else for (const _ of list.remove(item(), 3, end));
+}
 
 function remove(blocks: ListBlocks, item: string, limit: number, from: 'head' | 'tail'): number {
   const steps = blocks.remove(item, limit, from);

@@ -1,8 +1,9 @@
-/** What was counted outlives the file, and the front of the meter's log, in snapshots. Proves STS1, STS3, SM3, SN2. */
+/** What was counted outlives the file, and the front of the meter's log, in snapshots. Proves STS1–STS3, SM3, SN2, SN3. */
 import { expect } from 'chai';
 import { StatisticsSnapshots, type StoredStatistics } from '../../../../src/journal/index.js';
-import type { DatabaseId } from '../../../../src/kernel/index.js';
+import { type DatabaseId, isMillraceError } from '../../../../src/kernel/index.js';
 import { METER_SHARD, type SegmentRef, STATISTICS_TABLES } from '../../../../src/messages/index.js';
+import type { ObjectStore } from '../../../../src/ports/index.js';
 import type { StatisticsModel } from '../../../../src/projections/index.js';
 import { silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
@@ -262,6 +263,67 @@ describe('statistics in snapshots', () => {
     }
     stand.files('two.db').remove();
     expect(await everything(await stand.open('two.db'))).to.deep.equal(whole);
+  });
+
+  for (const [what, change] of [
+    ['a segment is gone', (name: string) => (name.startsWith('statistics/segment/') ? 'gone' : undefined)],
+    ['a segment has other bytes', (name: string) => (name.startsWith('statistics/segment/') ? 'other' : undefined)],
+    ['the manifest has other bytes', (name: string) => (name.startsWith('statistics/manifest/') ? 'other' : undefined)],
+  ] as const) {
+    it(`are not made when ${what} as it is read back (STS2)`, async () => {
+      const objects = new MemoryObjectStore();
+      const written: string[] = [];
+      const faulty: ObjectStore = {
+        put: async (name, bytes) => {
+          written.push(name);
+          await objects.put(name, bytes);
+        },
+        get: async (name) => {
+          const bytes = await objects.get(name);
+          if (bytes === undefined || change(name) === 'gone') return undefined;
+          return change(name) === 'other' ? bytes.map((byte) => byte ^ 1) : bytes;
+        },
+        list: (prefix) => objects.list(prefix),
+        delete: (name) => objects.delete(name),
+      };
+      const snapshots = new StatisticsSnapshots(faulty, silentLog);
+      const segment = await snapshots.writeSegment(7, 'a', 0, { table: 'subjects', rows: [] });
+      const far = { position: 7, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: false, dlqFrom: 0 };
+      const marks = [{ shard: METER_SHARD, createdAt: 'x', ...far }];
+      const manifest = { clusterId: 'c', createdAtMs: 1, marks, segments: [segment] };
+      const failure = await snapshots.writeManifest(manifest).catch((error: unknown) => error);
+      expect(isMillraceError(failure, 'JOURNAL_DAMAGED'), String(failure)).to.equal(true);
+      // Nobody sees one whose segments did not read back; one that itself did not is refused by all who read it.
+      const isWritten = written.some((name) => name.startsWith('statistics/manifest/'));
+      expect(isWritten).to.equal(what.startsWith('the manifest'));
+      expect(await snapshots.newest()).to.equal(undefined);
+    });
+  }
+
+  it('of a journal that was made anew are counted, and what is in it now on top of them (SN3)', async () => {
+    const live = await stand.open();
+    await loadTwice(10);
+    const before = await everything(live);
+    await stand.close(live);
+    const { objects } = stand.queue;
+    const older = stand;
+    stand = new StatsStand();
+    try {
+      stand.nowMs = older.nowMs;
+      // Let the new journal go further than the one that was counted: positions alone would not tell them apart.
+      const atMs = MONDAY + 6 * HOUR;
+      for (let number = 0; number < 25; number += 1) {
+        await stand.meter(atMs, { rows: [kvRow({ commands: 2, commandCounts: [['GET', 2]] })] }, 'c');
+      }
+      const createdAt = async (of: StatsStand) => (await of.queue.journal.tail(METER_SHARD)).createdAt;
+      expect(await createdAt(stand)).not.to.equal(await createdAt(older));
+      const again = await stand.open(undefined, undefined, objects);
+      const { database } = await everything(again);
+      expect(sum(database.commands)).to.equal(sum(before.database.commands) + 2 * 25);
+      await stand.close(again);
+    } finally {
+      await older.end();
+    }
   });
 
   it('of another installation are not taken', async () => {

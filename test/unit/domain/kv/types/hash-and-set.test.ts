@@ -1,8 +1,10 @@
-/** Proves FE1, HV1, HV2, SV1, PW2. */
+/** Proves FE1, FE2, HV1, HV2, SV1, PW1, PW2. */
 import { expect } from 'chai';
+import { FieldExpiries } from '../../../../../src/domain/kv/types/field-expiries.js';
 import { HashValue } from '../../../../../src/domain/kv/types/hash-value.js';
 import { findWord, packWord, unpackWords } from '../../../../../src/domain/kv/types/packed-words.js';
 import { SetValue } from '../../../../../src/domain/kv/types/set-value.js';
+import { bytesHeldBy } from '../../../../support/held-memory.js';
 import { seededRandom } from '../../../../support/kv-bench.js';
 
 const NO_TIME = Number.NEGATIVE_INFINITY;
@@ -20,6 +22,28 @@ describe('packed words', () => {
     expect(findWord(packed, 'c', 2)).to.equal(-1);
     expect(findWord(packed, '', 2)).to.equal(8);
     expect(findWord('', '', 1)).to.equal(-1);
+  });
+});
+
+describe('small hashes and sets', () => {
+  it('keep nothing of the larger texts that their words were cut out of (PW1)', () => {
+    const count = 50;
+    const held = bytesHeldBy(() =>
+      Array.from({ length: count }, (_, i) => {
+        const large = Buffer.alloc(500_000, String(i)).toString('latin1');
+        const hash = new HashValue();
+        const set = new SetValue();
+        for (let at = 0; at < 5; at += 1) {
+          hash.set(large.slice(at, 20 + at * 2), large.slice(at, at + 50));
+          set.add(large.slice(at, at + 30));
+          set.add(large.slice(at, at + 31 + at));
+          set.delete(large.slice(at, at + 30));
+        }
+        return [hash, set];
+      }),
+    );
+    // Each would keep half a megabyte.
+    expect(held).to.be.below(count * 64 * 1024);
   });
 });
 
@@ -101,6 +125,31 @@ describe('hash values', () => {
     const commands = [...hash.rebuild('h')];
     for (const words of commands) expect(words.join('').length).to.be.most(64 * 1024);
     expect(commands.filter(([name]) => name === 'HSET').length).to.be.greaterThan(4);
+  });
+});
+
+describe('instants at which fields expire', () => {
+  it('are all due when the latest of them is, and not before, whichever were set and deleted (FE1, FE2)', () => {
+    const { float } = seededRandom(14);
+    const below = (limit: number): number => Math.floor(float() * limit);
+    const expiries = new FieldExpiries();
+    const expected = new Map<string, number>();
+    for (let i = 0; i < 5000; i += 1) {
+      const field = `f${below(12)}`;
+      if (float() < 0.6) {
+        const atMs = below(1000);
+        expiries.set(field, atMs);
+        expected.set(field, atMs);
+      } else if (float() < 0.8) {
+        expect(expiries.delete(field)).to.equal(expected.delete(field));
+      } else {
+        for (const due of expiries.takeDue(below(1000), 3)) expected.delete(due);
+      }
+      const instants = [...expected.values()];
+      const nowMs = below(1000);
+      expect(expiries.areAllDue(nowMs)).to.equal(instants.length > 0 && Math.max(...instants) <= nowMs);
+      expect(expiries.earliestMs).to.be.most(Math.min(...instants));
+    }
   });
 });
 

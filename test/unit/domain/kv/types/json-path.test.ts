@@ -1,4 +1,4 @@
-/** Paths: what they lead to, in which order, and what is refused. Proves JM1, JM3. */
+/** Paths: what they lead to, in which order, and what is refused. Proves JM1–JM3. */
 import { expect } from 'chai';
 import {
   compilePath,
@@ -121,6 +121,28 @@ describe('JSON paths', () => {
       '$[1][1]',
       '$[1][0]',
     ]);
+  });
+
+  it('find what is below a place before it, so that changes in that order lose none (JM2)', () => {
+    const json = '{"a":{"a":[{"a":1,"b":{"a":2}},{"a":[3]}],"b":{"a":{"b":4}}},"b":[[{"a":5}]]}';
+    for (const path of ['$..a', '$..b', '$..*', '$..["a","b"]', '$..a..b', '$..[0]']) {
+      const { value } = parseJson(json);
+      const places = inOneStep(matchesOf(value, compilePath(path).segments));
+      for (const [index, place] of places.entries()) {
+        for (let above = place.parent; above !== undefined; above = above.parent) {
+          expect(
+            places.slice(0, index).some(({ value: before }) => before === above?.value),
+            `${path}: ${pathOf(place)} comes after ${pathOf(above)}`,
+          ).to.equal(false);
+        }
+        // A member that is replaced or deleted is still where it was found: nothing above it has changed.
+        const { parent, token } = place;
+        if (!(parent?.value instanceof Map) || typeof token !== 'string') continue;
+        expect(parent.value.get(token), `${path}: ${pathOf(place)}`).to.equal(place.value);
+        if (index % 2 === 0) parent.value.set(token, null);
+        else parent.value.delete(token);
+      }
+    }
   });
 
   it('are refused where they are none', () => {
