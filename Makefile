@@ -24,8 +24,9 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json $(SOURCES)
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs $(SOURCES)
 	node_modules/.bin/tsc -p .
+	node infra/bundle.mjs
 	@touch $@
 
 build: dist/.built ## compiles everything into dist/

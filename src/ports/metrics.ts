@@ -15,7 +15,6 @@ export const COUNTERS = {
   millrace_entry_bytes_total: { help: 'Bytes of effects in acknowledged entries.' },
   millrace_append_unknown_total: { help: 'Appends whose outcome had to be found out by sending them again.' },
   millrace_append_refused_total: { help: 'Appends refused because another owner had written.' },
-  millrace_commands_total: { help: 'Commands executed, by kind.', label: 'kind' },
   millrace_commands_refused_total: { help: 'Commands refused before anything ran, by error code.', label: 'code' },
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
   millrace_clock_jumps_total: { help: 'Jumps of the wall clock against the monotonic one, suspensions included.' },
@@ -82,7 +81,6 @@ export const GAUGE_HELP = {
   },
   millrace_journal_total_bytes: { help: 'What all journals together may hold.' },
   millrace_journal_excess_bytes: { help: 'What all journals together hold beyond that.' },
-  millrace_appends_unresolved: { help: 'Appends without a definite outcome at this moment.' },
 } as const;
 
 /** Bounds are seconds, upper and inclusive. */

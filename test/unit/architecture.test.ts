@@ -1,5 +1,6 @@
 /** Keeps the folders' import rules: data moves one way, and the world is reached through ports alone. Proves LD1. */
 import { expect } from 'chai';
+import { COUNTERS, GAUGE_HELP, HISTOGRAMS } from '../../src/ports/metrics.js';
 import { constructorParameters, functionLengths } from '../support/function-lengths.js';
 import { areaOf, circles, importsIn, importsOf, sources, textOf } from '../support/import-graph.js';
 import { unusedExports } from '../support/unused-exports.js';
@@ -128,6 +129,15 @@ describe('architecture', () => {
   it('waits by `pause` and `breathe`, without promises made by hand around timers', () => {
     const handMade = files.filter((file) => file !== 'ports/timers.ts' && HAND_MADE_WAIT.test(textOf(file)));
     expect(handMade).to.deep.equal([]);
+  });
+
+  it('declares no metric that nobody feeds', () => {
+    const feeding = files
+      .filter((file) => file !== 'ports/metrics.ts')
+      .map(textOf)
+      .join('\n');
+    const declared = [COUNTERS, GAUGE_HELP, HISTOGRAMS].flatMap((metrics) => Object.keys(metrics));
+    expect(declared.filter((name) => !feeding.includes(`'${name}'`))).to.deep.equal([]);
   });
 
   it('reads clocks, dice and the environment in adapters, the command line and composition alone', () => {

@@ -64,6 +64,9 @@ interface Series {
   readonly value: number;
 }
 
+/** Between two samples. */
+const NEVER_MS = 2 ** 31 - 1;
+
 export interface PromMetricsOptions {
   /** What prom-client reports of any process. For one instance a process: its watchers cannot be stopped. */
   readonly withProcess: boolean;
@@ -76,10 +79,18 @@ export class PromMetrics implements Metrics {
   readonly #histograms = new Map<HistogramName, HistogramCell>();
 
   constructor({ withProcess }: PromMetricsOptions) {
-    if (withProcess) prom.collectDefaultMetrics({ register: this.registry });
+    if (withProcess) this.#watchProcess();
     for (const name of namesOf(COUNTERS)) this.#declareCounter(name);
     for (const name of namesOf(GAUGE_HELP)) this.#declareGauge(name);
     for (const name of namesOf(HISTOGRAMS)) this.#declareHistogram(name);
+  }
+
+  /** All but the loop's delay, which ProcessWatch tells: its sampling never rests. */
+  #watchProcess(): void {
+    prom.collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
+    for (const stat of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
+      this.registry.removeSingleMetric(`nodejs_eventloop_lag_${stat}_seconds`);
+    }
   }
 
   counter(name: CounterName, label = ''): Counter {

@@ -29,20 +29,20 @@ describe('metrics', () => {
   it('count, by label where there is one', async () => {
     metrics.counter('millrace_entries_appended_total').add();
     metrics.counter('millrace_entries_appended_total').add(4);
-    metrics.counter('millrace_commands_total', 'SET').add();
-    metrics.counter('millrace_commands_total', 'GET').add(2);
+    metrics.counter('millrace_commands_refused_total', 'MAILBOX_FULL').add();
+    metrics.counter('millrace_commands_refused_total', 'TENANT_BUSY').add(2);
     expect(await linesOf(metrics)).to.include.members([
       '# HELP millrace_entries_appended_total Entries that the journal acknowledged.',
       '# TYPE millrace_entries_appended_total counter',
       'millrace_entries_appended_total 5',
-      'millrace_commands_total{kind="SET"} 1',
-      'millrace_commands_total{kind="GET"} 2',
+      'millrace_commands_refused_total{code="MAILBOX_FULL"} 1',
+      'millrace_commands_refused_total{code="TENANT_BUSY"} 2',
     ]);
   });
 
   it('give the same handle for the same name and label', () => {
-    expect(metrics.counter('millrace_commands_total', 'SET')).to.equal(
-      metrics.counter('millrace_commands_total', 'SET'),
+    expect(metrics.counter('millrace_commands_refused_total', 'MAILBOX_FULL')).to.equal(
+      metrics.counter('millrace_commands_refused_total', 'MAILBOX_FULL'),
     );
   });
 
@@ -82,17 +82,18 @@ describe('metrics', () => {
   });
 
   it('show the rest when one gauge cannot be read', async () => {
-    metrics.gauge('millrace_appends_unresolved', () => {
+    metrics.gauge('millrace_journal_total_bytes', () => {
       throw new Error('gone');
     });
-    expect(await readingOf(metrics, 'millrace_appends_unresolved')).to.be.NaN;
+    expect(await readingOf(metrics, 'millrace_journal_total_bytes')).to.be.NaN;
     expect(await readingOf(metrics, 'millrace_append_unknown_total')).to.equal(0);
   });
 
   it('are bounded in series: what comes later counts as other', async () => {
-    for (let kind = 0; kind < MAX_SERIES + 5; kind += 1) metrics.counter('millrace_commands_total', `K${kind}`).add();
-    expect(await readingOf(metrics, 'millrace_commands_total{kind="other"}')).to.equal(5);
-    const series = (await linesOf(metrics)).filter((line) => line.startsWith('millrace_commands_total{'));
+    for (let kind = 0; kind < MAX_SERIES + 5; kind += 1)
+      metrics.counter('millrace_commands_refused_total', `K${kind}`).add();
+    expect(await readingOf(metrics, 'millrace_commands_refused_total{code="other"}')).to.equal(5);
+    const series = (await linesOf(metrics)).filter((line) => line.startsWith('millrace_commands_refused_total{'));
     expect(series).to.have.length(MAX_SERIES + 1);
   });
 

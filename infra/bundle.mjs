@@ -1,0 +1,48 @@
+/**
+ * Makes one file of the program, and one of each thread, out of what tsc wrote: node infra/bundle.mjs
+ *
+ * A start of the separate files goes by into finding, opening and linking them, in the process and in each of its
+ * threads. Each entry is bundled by itself, so that a thread loads what it needs and nothing else; that our own files
+ * may be left out where nobody takes anything from them, package.json says (`sideEffects`). Names of functions and
+ * lines stay, for the stack of an error.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
+const threads = (await readdir(join(compiled, 'composition'))).filter((name) => name.endsWith('-worker.js'));
+// As deep below the root as every file that reads something relative to itself.
+const outdir = join(compiled, 'cli/bundle');
+
+const { outputFiles } = await build({
+  entryPoints: [join(compiled, 'cli/program.js'), ...threads.map((name) => join(compiled, 'composition', name))],
+  outdir,
+  entryNames: '[name]',
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  // What asks a class for its name gets the one that it was written with.
+  keepNames: true,
+  legalComments: 'none',
+  write: false,
+  // It loads its WebAssembly from beside itself.
+  external: ['node-sqlite3-wasm'],
+  // Packages of CommonJS ask for Node's own modules this way.
+  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  logLevel: 'warning',
+});
+
+await rm(outdir, { recursive: true, force: true });
+await mkdir(outdir);
+for (const { path, text } of outputFiles) await writeFile(path, inAscii(text));
+
+/**
+ * One character beyond ASCII has the engine keep the whole text in twice the memory. Strings have none any more; what is
+ * left is in comments and regular expressions, where an escape is the same.
+ */
+function inAscii(text) {
+  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
