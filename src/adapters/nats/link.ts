@@ -18,26 +18,14 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
-import { RequestInbox } from './request-inbox.js';
+import { LinkFailure } from './link-failure.js';
+import { RequestInbox, type Settle } from './request-inbox.js';
 import { inboxPrefix } from './subjects.js';
-
-export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
-
-export class LinkFailure extends Error {
-  override readonly name = 'LinkFailure';
-
-  constructor(
-    readonly kind: LinkFailureKind,
-    message: string,
-    cause?: unknown,
-  ) {
-    super(message, cause === undefined ? undefined : { cause });
-  }
-}
 
 export interface LinkRequest {
   readonly timeoutMs: number;
-  readonly headers?: MsgHdrs;
+  /** As they are sent, with their first line and an empty last one. */
+  readonly headers?: string;
 }
 
 /** For what is buffered at the end; a process has ten seconds in all to stop. */
@@ -68,20 +56,25 @@ export class NatsLink {
   }
 
   /** @throws LinkFailure and nothing else */
-  request(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest): Promise<Msg> {
-    if (!this.#isConnected) return Promise.reject(this.#notSent());
-    return new Promise((resolve, reject) => {
-      try {
-        this.#inbox.request(subject, payload, timeoutMs, headers, {
-          onAnswer: resolve,
-          onNoResponders: () => reject(new LinkFailure('no-responders', `nobody answers ${subject}`)),
-          onTimeout: () => reject(new LinkFailure('timed-out', `no answer from ${subject} in time`)),
-          onLost: () => reject(new LinkFailure('disconnected', `the ${this.role} connection was lost`)),
-        });
-      } catch (cause) {
-        reject(failureOf(cause));
-      }
-    });
+  request(subject: string, payload: Payload, options: LinkRequest): Promise<Msg> {
+    return new Promise((resolve, reject) =>
+      this.send(subject, payload, options, (answer) =>
+        answer instanceof LinkFailure ? reject(answer) : resolve(answer),
+      ),
+    );
+  }
+
+  /** As `request`, without a promise; `settle` is called once, and may be before this returns. */
+  send(subject: string, payload: Payload, { timeoutMs, headers = '' }: LinkRequest, settle: Settle): void {
+    if (!this.#isConnected) {
+      settle(this.#notSent());
+      return;
+    }
+    try {
+      this.#inbox.request(subject, payload, timeoutMs, headers, settle);
+    } catch (cause) {
+      settle(failureOf(cause));
+    }
   }
 
   /** At most once, and not at all while disconnected. */
@@ -160,7 +153,7 @@ export class NatsLink {
   #disconnected(): void {
     if (!this.#isConnected) return;
     this.#isConnected = false;
-    this.#inbox.failAll();
+    this.#inbox.failAll(`the ${this.role} connection was lost`);
   }
 
   #notSent(): LinkFailure {
