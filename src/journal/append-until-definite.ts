@@ -39,7 +39,14 @@ export class DefiniteAppender {
    * @throws FENCED (surely not stored, or another's is there; `details.outcome` says which),
    *         JOURNAL_DAMAGED, OUTCOME_UNKNOWN when aborted while the answer was open
    */
-  async append(
+  append(shard: ShardName, messages: readonly Uint8Array[], expectedLast: number, watch: AppendWatch): Promise<number> {
+    const [first] = messages;
+    // Nearly every entry is one message.
+    if (messages.length === 1 && first !== undefined) return this.#appendOne(shard, first, expectedLast, watch);
+    return this.#appendEach(shard, messages, expectedLast, watch);
+  }
+
+  async #appendEach(
     shard: ShardName,
     messages: readonly Uint8Array[],
     expectedLast: number,

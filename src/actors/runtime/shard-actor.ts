@@ -412,7 +412,7 @@ export class ShardActor<W extends Work> {
     this.#lastAppendSentAtMs = sentAtMs;
     metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.effects, turn.effectBytes);
     this.activation.onStored(head, turn.effectBytes);
-    await this.#untilQuietIsOver();
+    if (!this.isPastQuiet) await this.#untilQuietIsOver();
     if (this.isEnded) return;
     this.#memory.add(pending.commandIds, head.clockMs);
     this.plane.committed(head, this.#pen().links);

@@ -55,15 +55,14 @@ export class JetStreamJournal implements Journal {
     this.#readTimeoutMs = options.readTimeoutMs ?? DEFAULT_READ_TIMEOUT_MS;
   }
 
-  async append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<AppendOutcome> {
-    const outcome = await publishOnce(this.connections.appends, {
+  append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<AppendOutcome> {
+    return publishOnce(this.connections.appends, {
       subject: this.names.journalSubject(shard),
       stream: this.names.journalStream(shard),
       bytes,
       expectedLast,
       timeoutMs: this.#appendTimeoutMs,
     });
-    return outcome.kind === 'busy' ? { kind: 'rejected', reason: outcome.reason, retryable: true } : outcome;
   }
 
   async readAt(shard: ShardName, position: number): Promise<Uint8Array | undefined> {

@@ -89,7 +89,7 @@ async function append(
   const outcome = await publishOnce(link, publication);
   if (outcome.kind === 'stored') return;
   const cause = outcome.kind === 'unknown' ? outcome.cause : undefined;
-  const isRefused = outcome.kind === 'rejected' || outcome.kind === 'busy';
+  const isRefused = outcome.kind === 'rejected';
   const reason = isRefused ? outcome.reason : 'nobody knows';
   const details = isRefused ? { log, isStored: false } : { log };
   throw new MillraceError('JOURNAL_UNAVAILABLE', `${what} was not stored: ${reason}`, details, cause);

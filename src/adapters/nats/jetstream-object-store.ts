@@ -10,13 +10,13 @@
 import { createHash } from 'node:crypto';
 import { nuid } from 'nats';
 import { MillraceError } from '../../kernel/index.js';
-import type { ObjectInfo, ObjectStore } from '../../ports/index.js';
+import type { AppendOutcome, ObjectInfo, ObjectStore } from '../../ports/index.js';
 import { Arrivals } from './arrivals.js';
 import type { NatsConnections } from './connection.js';
 import { unavailableIfRefused as ask, JetStreamApi } from './jetstream-api.js';
 import { journalUnavailable } from './link.js';
 import { OrderedFeed } from './ordered-feed.js';
-import { type PublishOutcome, publishOnce } from './publish-once.js';
+import { publishOnce } from './publish-once.js';
 import { base64Url, type Names } from './subjects.js';
 
 /** As the standard clients cut, and well below any server's largest message. */
@@ -181,7 +181,7 @@ export class JetStreamObjectStore implements ObjectStore {
     return count;
   }
 
-  #publish(subject: string, bytes: Uint8Array | string, expectedLastOnSubject?: number): Promise<PublishOutcome> {
+  #publish(subject: string, bytes: Uint8Array | string, expectedLastOnSubject?: number): Promise<AppendOutcome> {
     return publishOnce(this.connections.control, {
       subject,
       stream: this.#stream,

@@ -18,32 +18,14 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
-import { RequestInbox } from './request-inbox.js';
+import { LinkFailure } from './link-failure.js';
+import { RequestInbox, type Settle } from './request-inbox.js';
 import { inboxPrefix } from './subjects.js';
-
-export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
-
-export class LinkFailure extends Error {
-  override readonly name = 'LinkFailure';
-
-  constructor(
-    readonly kind: LinkFailureKind,
-    message: string,
-    cause?: unknown,
-  ) {
-    super(message, cause === undefined ? undefined : { cause });
-  }
-}
 
 export interface LinkRequest {
   readonly timeoutMs: number;
-  readonly headers?: MsgHdrs | undefined;
-}
-
-export interface AnswerListener {
-  /** @returns true when more answers are to come */
-  onAnswer(message: Msg): boolean;
-  onFailure(failure: LinkFailure): void;
+  /** As they are sent, with their first line and an empty last one. */
+  readonly headers?: string;
 }
 
 /** For what is buffered at the end; a process has ten seconds in all to stop. */
@@ -74,36 +56,24 @@ export class NatsLink {
   }
 
   /** @throws LinkFailure and nothing else */
-  request(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest): Promise<Msg> {
-    return new Promise((resolve, onFailure) => {
-      const onAnswer = (message: Msg) => {
-        resolve(message);
-        return false;
-      };
-      this.#ask(subject, payload, { timeoutMs, headers }, { onAnswer, onFailure });
-    });
+  request(subject: string, payload: Payload, options: LinkRequest): Promise<Msg> {
+    return new Promise((resolve, reject) =>
+      this.send(subject, payload, options, (answer) =>
+        answer instanceof LinkFailure ? reject(answer) : resolve(answer),
+      ),
+    );
   }
 
-  /** A request with as many answers as `onAnswer` says; a failure ends it. */
-  requestMany(subject: string, payload: Payload, timeoutMs: number, listener: AnswerListener): void {
-    this.#ask(subject, payload, { timeoutMs }, listener);
-  }
-
-  #ask(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest, listener: AnswerListener): void {
-    const { onAnswer, onFailure } = listener;
+  /** As `request`, without a promise, and with as many answers as `settle` asks for; it may be called before this returns. */
+  send(subject: string, payload: Payload, { timeoutMs, headers = '' }: LinkRequest, settle: Settle): void {
     if (!this.#isConnected) {
-      onFailure(this.#notSent());
+      settle(this.#notSent());
       return;
     }
     try {
-      this.#inbox.request(subject, payload, timeoutMs, headers, {
-        onAnswer,
-        onNoResponders: () => onFailure(new LinkFailure('no-responders', `nobody answers ${subject}`)),
-        onTimeout: () => onFailure(new LinkFailure('timed-out', `no answer from ${subject} in time`)),
-        onLost: () => onFailure(new LinkFailure('disconnected', `the ${this.role} connection was lost`)),
-      });
+      this.#inbox.request(subject, payload, timeoutMs, headers, settle);
     } catch (cause) {
-      onFailure(failureOf(cause));
+      settle(failureOf(cause));
     }
   }
 
@@ -183,7 +153,7 @@ export class NatsLink {
   #disconnected(): void {
     if (!this.#isConnected) return;
     this.#isConnected = false;
-    this.#inbox.failAll();
+    this.#inbox.failAll(`the ${this.role} connection was lost`);
   }
 
   #notSent(): LinkFailure {

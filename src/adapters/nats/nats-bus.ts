@@ -9,7 +9,8 @@ import type { Bus, Log, Subscription, Topic } from '../../ports/index.js';
 import { BulkExchange, PIECE_BYTES } from './bulk-exchange.js';
 import { type BusFrame, decodeFrame, encodeFailure, encodeOffer, encodePayload } from './bus-frames.js';
 import type { NatsConnections } from './connection.js';
-import { LinkFailure, type NatsLink } from './link.js';
+import type { NatsLink } from './link.js';
+import { LinkFailure } from './link-failure.js';
 import { RequestBatches, serveBatches } from './request-batches.js';
 import type { Names } from './subjects.js';
 

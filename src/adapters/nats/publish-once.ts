@@ -2,21 +2,15 @@
  * One conditional publish into a stream, tried once, and what its answer means. The table of codes
  * stands here; what it does not know is `unknown`, because a wrong "not stored" loses a write.
  *
- *  PO1 `conflict`, `busy` and `rejected` mean that this try stored nothing and never will
+ *  PO1 `conflict` and `rejected` mean that this try stored nothing and never will
  *  PO2 no de-duplication id and no expectation of a message id is ever sent: the latter can stop a
  *      stream for good on 2.14 and later
  */
-import { headers as newHeaders } from 'nats';
+import type { Msg } from 'nats';
 import { assert, MillraceError } from '../../kernel/index.js';
-import { LinkFailure, type NatsLink } from './link.js';
-
-export type PublishOutcome =
-  | { readonly kind: 'stored'; readonly position: number }
-  | { readonly kind: 'conflict'; readonly last: number | undefined }
-  /** Another conditional publish to this subject is in flight; says nothing about who writes. */
-  | { readonly kind: 'busy'; readonly reason: string }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly retryable: boolean }
-  | { readonly kind: 'unknown'; readonly cause: unknown };
+import type { AppendOutcome } from '../../ports/index.js';
+import type { NatsLink } from './link.js';
+import { LinkFailure } from './link-failure.js';
 
 export interface Publication {
   readonly subject: string;
@@ -38,23 +32,38 @@ interface PublishAnswer {
 }
 
 /** Never throws. */
-export async function publishOnce(link: NatsLink, publication: Publication): Promise<PublishOutcome> {
-  const { subject, bytes, stream, expectedLast, expectedLastOnSubject, timeoutMs } = publication;
-  const headers = newHeaders();
-  headers.set('Nats-Expected-Stream', stream);
-  if (expectedLast !== undefined) headers.set('Nats-Expected-Last-Sequence', String(expectedLast));
+export function publishOnce(link: NatsLink, publication: Publication): Promise<AppendOutcome> {
+  const { subject, bytes, timeoutMs } = publication;
+  return new Promise((resolve) =>
+    link.send(subject, bytes, { timeoutMs, headers: expectations(publication) }, (answer) =>
+      resolve(answer instanceof LinkFailure ? outcomeOfFailure(answer) : outcomeOf(answer, publication)),
+    ),
+  );
+}
+
+function expectations({ stream, expectedLast, expectedLastOnSubject }: Publication): string {
+  let headers = `NATS/1.0\r\nNats-Expected-Stream: ${stream}\r\n`;
+  if (expectedLast !== undefined) headers += `Nats-Expected-Last-Sequence: ${expectedLast}\r\n`;
   if (expectedLastOnSubject !== undefined) {
-    headers.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOnSubject));
+    headers += `Nats-Expected-Last-Subject-Sequence: ${expectedLastOnSubject}\r\n`;
   }
+  return `${headers}\r\n`;
+}
+
+function outcomeOf({ data }: Msg, publication: Publication): AppendOutcome {
+  const { stream, expectedLast } = publication;
+  const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString();
+  // Nearly always the one answer that is due, which is known at sight.
+  const due = expectedLast === undefined ? 0 : expectedLast + 1;
+  if (due > 0 && text === `{"stream":"${stream}","seq":${due}}`) return { kind: 'stored', position: due };
   try {
-    const answer = await link.request(subject, bytes, { timeoutMs, headers });
-    return outcomeOf(JSON.parse(answer.string()) as PublishAnswer, publication);
+    return outcomeOfAnswer(JSON.parse(text) as PublishAnswer, publication);
   } catch (cause) {
-    return outcomeOfFailure(cause);
+    return { kind: 'unknown', cause };
   }
 }
 
-function outcomeOf(answer: PublishAnswer, { stream, expectedLast }: Publication): PublishOutcome {
+function outcomeOfAnswer(answer: PublishAnswer, { stream, expectedLast }: Publication): AppendOutcome {
   if (answer.error !== undefined) {
     return outcomeOfRefusal(answer.error.err_code ?? 0, answer.error.description ?? '');
   }
@@ -67,8 +76,7 @@ function outcomeOf(answer: PublishAnswer, { stream, expectedLast }: Publication)
   return { kind: 'stored', position: seq };
 }
 
-function outcomeOfFailure(cause: unknown): PublishOutcome {
-  if (!(cause instanceof LinkFailure)) return { kind: 'unknown', cause };
+function outcomeOfFailure(cause: LinkFailure): AppendOutcome {
   switch (cause.kind) {
     case 'not-sent':
     case 'no-responders':
@@ -81,23 +89,24 @@ function outcomeOfFailure(cause: unknown): PublishOutcome {
 }
 
 /** The server's limits, of a stream, an account or a node: what is full may have room again. */
-const FULL = new Set([10002, 10023, 10028, 10047, 10167]);
+const FULL = [10002, 10023, 10028, 10047, 10167];
+/** Another conditional publish to this subject is in flight, which says nothing about who writes. */
+const ANOTHER_IN_FLIGHT = 10164;
+const NOT_NOW = new Set([...FULL, ANOTHER_IN_FLIGHT]);
 /** Mistakes of ours: wrong expectation, wrong stream, sealed, too large, misused options. */
 const MISTAKES = new Set([
   10070, 10060, 10109, 10054, 10097, 10165, 10166, 10188, 10189, 10190, 10191, 10192, 10193, 10199, 10210,
 ]);
 const WRONG_LAST_SEQUENCE = 10071;
-const ANOTHER_IN_FLIGHT = 10164;
 const STORE_FAILED = 10077;
 /** The store's own words for its limits; any other failure of the store may have left bytes behind. */
 const STORE_LIMIT = /^(maximum (messages|bytes)|message size exceeds|maximum messages per subject)/i;
 
 /** What an error code in the answer to a publish means. Source: the server's JetStream error codes, and what each was seen to leave behind. */
-export function outcomeOfRefusal(errorCode: number, description: string): PublishOutcome {
+export function outcomeOfRefusal(errorCode: number, description: string): AppendOutcome {
   const reason = `${description} (${errorCode})`;
   if (errorCode === WRONG_LAST_SEQUENCE) return { kind: 'conflict', last: numberAtEnd(description) };
-  if (errorCode === ANOTHER_IN_FLIGHT) return { kind: 'busy', reason };
-  if (FULL.has(errorCode)) return { kind: 'rejected', reason, retryable: true };
+  if (NOT_NOW.has(errorCode)) return { kind: 'rejected', reason, retryable: true };
   if (MISTAKES.has(errorCode)) return { kind: 'rejected', reason, retryable: false };
   if (errorCode === STORE_FAILED && STORE_LIMIT.test(description)) return { kind: 'rejected', reason, retryable: true };
   return { kind: 'unknown', cause: new MillraceError('JOURNAL_UNAVAILABLE', reason, { errorCode }) };

@@ -13,6 +13,8 @@ import { bothWays, bytes, integer, listOf, record, type TypeOf } from '../../ker
 import type { Subscription } from '../../ports/index.js';
 import { PIECE_BYTES } from './bulk-exchange.js';
 import type { NatsLink } from './link.js';
+import { LinkFailure } from './link-failure.js';
+import { MORE } from './request-inbox.js';
 
 /** How long requests go one by one where nobody takes batches: a shard moves to a newer process within such a time. */
 const UNSERVED_FOR_MS = 1000;
@@ -76,29 +78,30 @@ export class RequestBatches {
   }
 
   #sendAlone(subject: string, { frame, timeoutMs, resolve, reject }: Asked): void {
-    this.link.request(subject, frame, { timeoutMs }).then(({ data }) => resolve(data), reject);
+    this.link.send(subject, frame, { timeoutMs }, (answer) =>
+      answer instanceof LinkFailure ? reject(answer) : resolve(answer.data),
+    );
   }
 
   #sendBatch(subject: string, batch: readonly Asked[]): void {
     const waiting = new Map(batch.entries());
     const payload = encodeItems(batch.map(({ frame }, place) => ({ place, frame })));
     const timeoutMs = Math.max(...batch.map((asked) => asked.timeoutMs));
-    const fail = (failure: unknown) => {
-      for (const { reject } of waiting.values()) reject(failure);
-    };
-    this.link.requestMany(batchSubject(subject), payload, timeoutMs, {
-      onAnswer: ({ data }) => {
-        for (const { place, frame } of itemsOf(data)) {
+    this.link.send(batchSubject(subject), payload, { timeoutMs }, (answer) => {
+      if (!(answer instanceof LinkFailure)) {
+        for (const { place, frame } of itemsOf(answer.data)) {
           waiting.get(place)?.resolve(frame);
           waiting.delete(place);
         }
-        return waiting.size > 0;
-      },
-      onFailure: (failure) => {
-        if (failure.kind !== 'no-responders') return fail(failure);
-        this.#oneByOneUntilMs.set(subject, performance.now() + UNSERVED_FOR_MS);
-        for (const asked of batch) this.#sendAlone(subject, asked);
-      },
+        return waiting.size > 0 ? MORE : undefined;
+      }
+      if (answer.kind !== 'no-responders') {
+        for (const { reject } of waiting.values()) reject(answer);
+        return undefined;
+      }
+      this.#oneByOneUntilMs.set(subject, performance.now() + UNSERVED_FOR_MS);
+      for (const asked of batch) this.#sendAlone(subject, asked);
+      return undefined;
     });
   }
 

@@ -5,65 +5,88 @@
  *
  *  RI1 a request is sent once; an answer that nobody waits for any more is dropped
  *  RI2 the subscription survives reconnects, what waits does not: the link fails it
+ *  RI3 one timer is there for all that waits, and none while nothing does for long
  */
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Payload } from 'nats';
+import { createInbox, type Msg, type NatsConnection, type Payload } from 'nats';
+import { LinkFailure } from './link-failure.js';
+import { RequestFrames } from './request-frames.js';
 
 /** What a server answers when nobody serves the subject. */
 const NO_RESPONDERS = 503;
 
-export interface RequestListener {
-  /** @returns true when more answers are to come */
-  onAnswer(message: Msg): boolean;
-  onNoResponders(): void;
-  onTimeout(): void;
-  onLost(): void;
-}
+/** What is returned by who waits for another answer to the same request. */
+export const MORE = Symbol('more answers are to come');
+
+/** Called with what became of a request, and not again unless it returns `MORE`. */
+export type Settle = (answer: Msg | LinkFailure) => unknown;
 
 interface Waiting {
-  readonly listener: RequestListener;
-  readonly timer: NodeJS.Timeout;
+  readonly settle: Settle;
+  readonly subject: string;
+  readonly endMs: number;
 }
 
 export class RequestInbox {
   readonly #waitingByToken = new Map<string, Waiting>();
   readonly #inbox: string;
+  readonly #frames: RequestFrames;
   #count = 0;
   #isSubscribed = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the timer fires: not later than anything that waits ends. */
+  #timerMs = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly connection: NatsConnection,
     inboxPrefix: string,
   ) {
     this.#inbox = createInbox(inboxPrefix);
+    this.#frames = new RequestFrames(connection);
   }
 
   /** @throws what the client's `publish` throws: nothing was sent then */
-  request(
-    subject: string,
-    payload: Payload,
-    timeoutMs: number,
-    headers: MsgHdrs | undefined,
-    listener: RequestListener,
-  ): void {
+  request(subject: string, payload: Payload, timeoutMs: number, headers: string, settle: Settle): void {
     this.#subscribe();
     this.#count += 1;
     const token = this.#count.toString(36);
-    const reply = `${this.#inbox}.${token}`;
-    this.connection.publish(subject, payload, headers === undefined ? { reply } : { reply, headers });
-    const timer = setTimeout(() => {
-      this.#waitingByToken.delete(token);
-      listener.onTimeout();
-    }, timeoutMs);
-    this.#waitingByToken.set(token, { listener, timer });
+    this.#frames.send(subject, `${this.#inbox}.${token}`, headers, payload);
+    const endMs = performance.now() + timeoutMs;
+    this.#waitingByToken.set(token, { settle, subject, endMs });
+    if (endMs < this.#timerMs) this.#wakeAt(endMs, timeoutMs);
   }
 
   /** The connection is gone: nothing that waits will be answered. */
-  failAll(): void {
+  failAll(why: string): void {
     const waiting = [...this.#waitingByToken.values()];
     this.#waitingByToken.clear();
-    for (const { listener, timer } of waiting) {
-      clearTimeout(timer);
-      listener.onLost();
+    clearTimeout(this.#timer);
+    this.#timerMs = Number.POSITIVE_INFINITY;
+    for (const { settle } of waiting) settle(new LinkFailure('disconnected', why));
+  }
+
+  /** RI3 */
+  #wakeAt(atMs: number, inMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timerMs = atMs;
+    this.#timer = setTimeout(() => this.#endOverdue(), inMs);
+  }
+
+  #endOverdue(): void {
+    this.#timerMs = Number.POSITIVE_INFINITY;
+    const nowMs = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    const overdue: Waiting[] = [];
+    for (const [token, waiting] of this.#waitingByToken) {
+      if (waiting.endMs > nowMs) {
+        nextMs = Math.min(nextMs, waiting.endMs);
+        continue;
+      }
+      this.#waitingByToken.delete(token);
+      overdue.push(waiting);
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs, Math.ceil(nextMs - nowMs));
+    for (const { settle, subject } of overdue) {
+      settle(new LinkFailure('timed-out', `no answer from ${subject} in time`));
     }
   }
 
@@ -81,10 +104,10 @@ export class RequestInbox {
     const token = message.subject.slice(this.#inbox.length + 1);
     const waiting = this.#waitingByToken.get(token);
     if (waiting === undefined) return;
-    const isUnserved = message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
-    if (!isUnserved && waiting.listener.onAnswer(message)) return;
     this.#waitingByToken.delete(token);
-    clearTimeout(waiting.timer);
-    if (isUnserved) waiting.listener.onNoResponders();
+    const { settle, subject } = waiting;
+    const isUnserved = message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
+    const outcome = isUnserved ? new LinkFailure('no-responders', `nobody answers ${subject}`) : message;
+    if (settle(outcome) === MORE) this.#waitingByToken.set(token, waiting);
   }
 }

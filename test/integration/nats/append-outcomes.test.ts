@@ -13,7 +13,7 @@ describe('append: the table of error codes', () => {
   });
 
   it('never takes another append in flight for a lost compare-and-set', () => {
-    expect(outcomeOfRefusal(10164, 'wrong last sequence').kind).to.equal('busy');
+    expect(outcomeOfRefusal(10164, 'wrong last sequence')).to.include({ kind: 'rejected', retryable: true });
   });
 
   for (const code of [10002, 10023, 10028, 10047, 10167]) {

@@ -1,0 +1,14 @@
+/** Why a request has no answer, and whether anybody can have received it; link.ts says what each kind promises. */
+export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
+
+export class LinkFailure extends Error {
+  override readonly name = 'LinkFailure';
+
+  constructor(
+    readonly kind: LinkFailureKind,
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+  }
+}
