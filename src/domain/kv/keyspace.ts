@@ -51,10 +51,10 @@ export interface Collection {
    */
   rebuild(key: ByteString): Iterable<ByteString[]>;
   /**
-   * All that it holds, as words: equal values have equal facts however they came to be. In order where
+   * All that it holds, as words: equal values have equal contents however they came to be. In order where
    * `hasOrder`, in any order where not.
    */
-  facts(): Iterable<ByteString>;
+  contents(): Iterable<ByteString>;
   readonly hasOrder: boolean;
   /** While some of its parts are to expire. */
   readonly perishing?: Perishing | undefined;

@@ -216,7 +216,7 @@ export class HashValue implements Collection, Perishing {
     if (run.length > 0) yield ['HPEXPIREAT', key, String(runAtMs), 'FIELDS', String(run.length), ...run];
   }
 
-  *facts(): Iterable<ByteString> {
+  *contents(): Iterable<ByteString> {
     for (const [field, value] of this.entries(Number.NEGATIVE_INFINITY)) {
       yield `${field.length}:${value.length}:${this.expiryOf(field) ?? ''}:${field}${value}`;
     }
