@@ -10,7 +10,7 @@ import type { Collection, Value } from './keyspace.js';
 import { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 
 const hasher = await createXXHash128();
-const factHasher = await createXXHash128();
+const wordHasher = await createXXHash128();
 const MODULUS = 1n << 128n;
 
 type Hasher = typeof hasher;
@@ -33,8 +33,8 @@ export class KeyspaceDigest {
     } else {
       feed(hasher, key);
       feed(hasher, value.kind);
-      if (value.hasOrder) for (const fact of value.facts()) feed(hasher, fact);
-      else feed(hasher, sumOfFacts(value));
+      if (value.hasOrder) for (const word of value.contents()) feed(hasher, word);
+      else feed(hasher, sumOfContents(value));
       feed(hasher, expireAtMs === undefined ? '' : String(expireAtMs));
     }
     this.#add();
@@ -57,12 +57,12 @@ export class KeyspaceDigest {
   }
 }
 
-function sumOfFacts(value: Collection): ByteString {
+function sumOfContents(value: Collection): ByteString {
   let sum = 0n;
-  for (const fact of value.facts()) {
-    factHasher.init();
-    factHasher.update(Buffer.from(fact, 'latin1'));
-    sum = (sum + BigInt(`0x${factHasher.digest('hex')}`)) % MODULUS;
+  for (const word of value.contents()) {
+    wordHasher.init();
+    wordHasher.update(Buffer.from(word, 'latin1'));
+    sum = (sum + BigInt(`0x${wordHasher.digest('hex')}`)) % MODULUS;
   }
   return sum.toString(16);
 }

@@ -6,6 +6,8 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { Value } from './keyspace.js';
+import type { Outline } from './packed-entries.js';
+import { PagePool } from './page-pool.js';
 import { type ScanStep, SegmentedMap } from './segmented-map.js';
 import { BitString, MIN_BIT_STRING_BYTES } from './types/bit-string.js';
 
@@ -14,6 +16,10 @@ const MAX_EDITED = 4;
 
 export class EditedStrings extends SegmentedMap<Value> {
   readonly #edited = new Map<ByteString, BitString>();
+
+  constructor() {
+    super(new PagePool());
+  }
 
   /** The string under edit, if it is. */
   bitsOf(key: ByteString): BitString | undefined {
@@ -38,12 +44,17 @@ export class EditedStrings extends SegmentedMap<Value> {
     return super.get(key);
   }
 
+  override outline(key: ByteString): Outline<Value> | undefined {
+    if (this.#edited.size > 0) this.#settle(key);
+    return super.outline(key);
+  }
+
   override set(key: ByteString, value: Value): void {
     if (this.#edited.size > 0) this.#edited.delete(key);
     super.set(key, value);
   }
 
-  override exchange(key: ByteString, value: Value): Value | undefined {
+  override exchange(key: ByteString, value: Value): Outline<Value> | undefined {
     if (this.#edited.size > 0) this.#settle(key);
     return super.exchange(key, value);
   }

@@ -16,6 +16,7 @@ import type { AccessLog } from './access-log.js';
 import { EditedStrings } from './edited-strings.js';
 import type { Effects } from './effects.js';
 import { KeyChanges } from './key-changes.js';
+import type { Outline } from './packed-entries.js';
 import { ERRORS } from './reply.js';
 import { type ScanStep, SegmentedMap } from './segmented-map.js';
 import type { BitString } from './types/bit-string.js';
@@ -50,10 +51,10 @@ export interface Collection {
    */
   rebuild(key: ByteString): Iterable<ByteString[]>;
   /**
-   * All that it holds, as words: equal values have equal facts however they came to be. In order where
+   * All that it holds, as words: equal values have equal contents however they came to be. In order where
    * `hasOrder`, in any order where not.
    */
-  facts(): Iterable<ByteString>;
+  contents(): Iterable<ByteString>;
   readonly hasOrder: boolean;
   /** While some of its parts are to expire. */
   readonly perishing?: Perishing | undefined;
@@ -67,7 +68,10 @@ export interface Collection {
 
 export type Value = ByteString | Collection;
 
-/** Bytes that a key costs beside its name and value, measured on a million short keys; for INFO and MEMORY USAGE. */
+/**
+ * Bytes that a key counts beside its name and value, for INFO, MEMORY USAGE and limits: what it cost as a string in a Map,
+ * as keys of small databases still are. Packed ones cost some 25 (ADR 51); the bounds that people set count these.
+ */
 export const KEY_OVERHEAD_BYTES = 88;
 
 /** Redis keeps strings up to here in one piece with their header. */
@@ -122,15 +126,19 @@ export class Keyspace {
 
   /** What the key holds, for a command that only reads. */
   peek(key: ByteString): Value | undefined {
-    const value = this.#values.get(key);
-    if (value === undefined || this.#isExpired(key)) {
+    return this.#counted(key, this.#values.get(key));
+  }
+
+  /** What was found of the key, unless it has expired. */
+  #counted<F>(key: ByteString, found: F | undefined): F | undefined {
+    if (found === undefined || this.#isExpired(key)) {
       this.misses += 1;
       if (this.onMissed !== undefined) this.onMissed(key);
       return undefined;
     }
     this.hits += 1;
     if (this.access !== undefined) this.access.touch(key, this.nowMs);
-    return value;
+    return found;
   }
 
   /** What the key holds, expired or not. */
@@ -213,7 +221,7 @@ export class Keyspace {
   }
 
   exists(key: ByteString): boolean {
-    return this.peek(key) !== undefined;
+    return this.#counted(key, this.#values.outline(key)) !== undefined;
   }
 
   /** Sets value and expiry; `expireAtMs` undefined: none. */
@@ -228,8 +236,8 @@ export class Keyspace {
 
   /** Sets the value and leaves the expiry as it is. */
   replace(key: ByteString, value: Value): void {
+    if (this.#undo !== undefined) this.#keep(key);
     const before = this.#values.exchange(key, value);
-    if (this.#undo !== undefined && !this.#log.hasKey(key)) this.#keepValue(key, before);
     if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
     this.noteInstants(key, value);
@@ -257,7 +265,7 @@ export class Keyspace {
 
   /** True if it was there, expired or not. */
   delete(key: ByteString): boolean {
-    const before = this.#values.get(key);
+    const before = this.#values.outline(key);
     if (before === undefined) return false;
     if (this.#undo !== undefined) this.#keep(key);
     this.#stringBytes -= key.length + sizeOf(before);
@@ -309,9 +317,7 @@ export class Keyspace {
 
   /** Live keys, in no particular order. */
   *keys(): IterableIterator<ByteString> {
-    for (const segment of this.#values.segments()) {
-      for (const key of segment.entries.keys()) if (!this.#isExpired(key)) yield key;
-    }
+    for (const key of this.#values.keys()) if (!this.#isExpired(key)) yield key;
   }
 
   randomKey(float: () => number): ByteString | undefined {
@@ -465,7 +471,7 @@ function dueIn(instants: SegmentedMap<number>, nowMs: number, limit: number): By
   for (const segment of instants.segments()) {
     if (segment.earliest > nowMs) continue;
     let earliest = Number.POSITIVE_INFINITY;
-    for (const [key, atMs] of segment.entries) {
+    for (const [key, atMs] of segment.entries()) {
       // Due keys count too: they are there until the caller deletes them, and keep the segment in sight.
       if (atMs < earliest) earliest = atMs;
       if (atMs > nowMs) continue;
@@ -487,6 +493,7 @@ function asKind<C extends Collection>(value: Value | undefined, type: new (...gi
   throw ERRORS.wrongType;
 }
 
-function sizeOf(value: Value): number {
+function sizeOf(value: Outline<Value>): number {
+  if (typeof value === 'number') return value;
   return typeof value === 'string' ? value.length : value.bytes;
 }

@@ -19,23 +19,23 @@ export class WorkMeter {
   #workedMicros = 0;
   #askedMicros = Number.NEGATIVE_INFINITY;
 
-  constructor(public facts: WorkClock) {}
+  constructor(public clock: WorkClock) {}
 
   /** @returns the clock's time */
   start(): number {
-    const nowMicros = this.facts.nowMicros();
+    const nowMicros = this.clock.nowMicros();
     this.startedMicros = nowMicros;
     if (Math.abs(nowMicros - this.#askedMicros) >= ASKED_ANEW_MICROS) {
       this.#askedMicros = nowMicros;
-      this.#workedMicros = this.facts.workedMicros?.() ?? 0;
+      this.#workedMicros = this.clock.workedMicros?.() ?? 0;
     }
     return nowMicros;
   }
 
   /** The work since it was started. */
-  workedMicros(nowMicros = this.facts.nowMicros()): number {
+  workedMicros(nowMicros = this.clock.nowMicros()): number {
     const passed = nowMicros - this.startedMicros;
-    const worked = (this.facts.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;
+    const worked = (this.clock.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;
     return Math.max(0, Math.min(passed, worked));
   }
 }

@@ -164,7 +164,7 @@ describe('key-value: JSON documents', () => {
     set('{"a":[1]}');
     const copy = (bench.engine.keyspace.peek('k') as JsonDocument).clone();
     ask('JSON.ARRAPPEND', 'k', '$.a', '2');
-    expect([...copy.facts()]).to.deep.equal(['{1', 'a', '[1', '1']);
+    expect([...copy.contents()]).to.deep.equal(['{1', 'a', '[1', '1']);
     ask('JSON.SET', 'k', '$', '[{},{}]');
     ask('JSON.SET', 'k', '$[*].a', '[]');
     ask('JSON.SET', 'k', '$[*]', '{"a":[]}');

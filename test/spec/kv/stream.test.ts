@@ -107,15 +107,15 @@ describe('key-value commands: streams of some length', () => {
       bench.line('XREADGROUP GROUP g TIME COUNT 2 STREAMS s >');
       bench.line('XREADGROUP GROUP ENTRIESREAD d COUNT 3 STREAMS s >');
       bench.line(`XDEL s 1-1 3-1 ${kept + 1}-1 ${entries}-1`);
-      const facts = (key: string) => [...(bench.engine.keyspace.peek(key) as Stream).facts()].join('\n');
+      const contentsOf = (key: string) => [...(bench.engine.keyspace.peek(key) as Stream).contents()].join('\n');
       const expectMoved = (title: string) => {
-        const from = facts('s');
+        const from = contentsOf('s');
         expect(from, title).to.match(/^1-1 /m);
         const payload = bench.run(['DUMP', 's']).reply as string;
         expect(bench.run(['RESTORE', 'dumped', '0', payload, 'REPLACE']).reply).to.deep.equal(OK);
-        expect(facts('dumped'), `${title}: DUMP and RESTORE`).to.equal(from);
+        expect(contentsOf('dumped'), `${title}: DUMP and RESTORE`).to.equal(from);
         expect(bench.line('COPY s copied REPLACE').reply).to.equal(1);
-        expect(facts('copied'), `${title}: COPY`).to.equal(from);
+        expect(contentsOf('copied'), `${title}: COPY`).to.equal(from);
       };
       expectMoved('some deleted');
       bench.line('XTRIM s MAXLEN 0');

@@ -137,8 +137,8 @@ class FunctionHost {
       api.luaL_unref(state, REGISTRY_INDEX, chunk);
       furniture.setLoading(true);
       const { random } = scripts;
-      const facts = { context, random, isReadOnly: true, lockedKeys: undefined, mayGrow: false, registration };
-      machine.run = newScriptRun(facts);
+      const terms = { context, random, isReadOnly: true, lockedKeys: undefined, mayGrow: false, registration };
+      machine.run = newScriptRun(terms);
       machine.startMeter(context.server, scripts.limits(context));
       const failed = api.lua_pcall(state, 0, 0, 1);
       furniture.setLoading(false);

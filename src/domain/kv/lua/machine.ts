@@ -209,7 +209,7 @@ export class LuaMachine {
 
   /** Since the run began. */
   get elapsedMicros(): number {
-    return this.#meter.facts.nowMicros() - this.#meter.startedMicros;
+    return this.#meter.clock.nowMicros() - this.#meter.startedMicros;
   }
 
   isShielded(state: State, index: number): boolean {
@@ -263,8 +263,8 @@ export class LuaMachine {
   }
 
   /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
-  startMeter(facts: WorkClock, limits: MeterLimits, mayPause = false): void {
-    this.#meter.facts = facts;
+  startMeter(clock: WorkClock, limits: MeterLimits, mayPause = false): void {
+    this.#meter.clock = clock;
     this.#limits = limits;
     this.#spentMicros = 0;
     this.#instructions = 0;
@@ -273,7 +273,7 @@ export class LuaMachine {
 
   /** To be called by whatever takes long within one instruction. @throws Stopped */
   checkMeter(): void {
-    this.#judge(this.#meter.facts.nowMicros());
+    this.#judge(this.#meter.clock.nowMicros());
   }
 
   /** An empty coroutine: function and arguments of a run are to be pushed on it. */
@@ -495,7 +495,7 @@ export class LuaMachine {
     const ran = this.#words[(state + STATE_HOOK_COUNT) >> 2] as number;
     this.#instructions += ran;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
-    const nowMicros = this.#meter.facts.nowMicros();
+    const nowMicros = this.#meter.clock.nowMicros();
     // A run that can be left here held nobody up, however long it took; what it has spent is judged when it goes on.
     if (nowMicros > this.#leaveMicros && this.canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);

@@ -25,6 +25,6 @@ export interface ScriptRun extends ScriptRunTerms {
   readonly json: JsonOptions;
 }
 
-export function newScriptRun(facts: ScriptRunTerms): ScriptRun {
-  return { ...facts, protocol: 2, json: new JsonOptions() };
+export function newScriptRun(terms: ScriptRunTerms): ScriptRun {
+  return { ...terms, protocol: 2, json: new JsonOptions() };
 }

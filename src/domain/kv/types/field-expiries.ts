@@ -51,7 +51,7 @@ export class FieldExpiries {
       if (segment.earliest <= nowMs) {
         const due: ByteString[] = [];
         let left = Number.POSITIVE_INFINITY;
-        for (const [field, atMs] of segment.entries) {
+        for (const [field, atMs] of segment.entries()) {
           if (atMs <= nowMs && taken.length + due.length < limit) due.push(field);
           else if (atMs < left) left = atMs;
         }
@@ -87,7 +87,7 @@ export class FieldExpiries {
     let count = 0;
     for (const segment of this.#instants.segments()) {
       if (segment.earliest > nowMs) continue;
-      for (const atMs of segment.entries.values()) if (atMs <= nowMs) count += 1;
+      for (const [, atMs] of segment.entries()) if (atMs <= nowMs) count += 1;
     }
     return count;
   }

@@ -9,6 +9,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection, Perishing } from '../keyspace.js';
+import type { Outline } from '../packed-entries.js';
 import { type ScanStep, SegmentedMap } from '../segmented-map.js';
 import type { UndoLog } from '../undo-log.js';
 import { commandsOf } from './command-chunks.js';
@@ -215,7 +216,7 @@ export class HashValue implements Collection, Perishing {
     if (run.length > 0) yield ['HPEXPIREAT', key, String(runAtMs), 'FIELDS', String(run.length), ...run];
   }
 
-  *facts(): Iterable<ByteString> {
+  *contents(): Iterable<ByteString> {
     for (const [field, value] of this.entries(Number.NEGATIVE_INFINITY)) {
       yield `${field.length}:${value.length}:${this.expiryOf(field) ?? ''}:${field}${value}`;
     }
@@ -266,8 +267,9 @@ export class HashValue implements Collection, Perishing {
     return atMs !== undefined && atMs <= nowMs;
   }
 
-  #count(field: ByteString, value: ByteString, old: ByteString | undefined): void {
-    this.#contentBytes += value.length - (old === undefined ? -field.length : old.length);
+  #count(field: ByteString, value: ByteString, old: Outline<ByteString> | undefined): void {
+    const oldBytes = typeof old === 'string' ? old.length : (old ?? -field.length);
+    this.#contentBytes += value.length - oldBytes;
     if (old === undefined) this.#size += 1;
   }
 

@@ -99,7 +99,7 @@ export class List implements Collection {
   *rebuild(key: ByteString): Iterable<ByteString[]> {
     let words = ['RPUSH', key];
     let bytes = 0;
-    for (const item of this.facts()) {
+    for (const item of this.contents()) {
       words.push(item);
       bytes += item.length + ELEMENT_OVERHEAD_BYTES;
       if (bytes < REBUILD_BYTES) continue;
@@ -110,7 +110,7 @@ export class List implements Collection {
     if (words.length > 2) yield words;
   }
 
-  *facts(): Iterable<ByteString> {
+  *contents(): Iterable<ByteString> {
     for (const [block] of this.#blocks.blocks()) yield* block.items;
   }
 

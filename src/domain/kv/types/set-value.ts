@@ -160,7 +160,7 @@ export class SetValue implements Collection {
     yield* commandsOf(['SADD', key], asEntries(this.members()));
   }
 
-  *facts(): Iterable<ByteString> {
+  *contents(): Iterable<ByteString> {
     yield* this.members();
   }
 

@@ -155,7 +155,7 @@ export class SortedSet implements Collection {
     return commandsOf(['ZADD', key], this.#scoredMembers());
   }
 
-  *facts(): IterableIterator<ByteString> {
+  *contents(): IterableIterator<ByteString> {
     for (const [member, score] of this) {
       yield formatDouble(score);
       yield member;

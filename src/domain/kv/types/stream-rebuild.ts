@@ -1,5 +1,5 @@
 /**
- * A stream as commands that make it again, and as facts to compare it by.
+ * A stream as commands that make it again, and as words to compare it by.
  *
  * Entries that were deleted may still be pending, and XCLAIM makes only what exists pending. So those are
  * added first, made pending, and trimmed away; the stream, empty then, starts from the lowest id again.

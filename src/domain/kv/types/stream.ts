@@ -241,7 +241,7 @@ export class Stream implements Collection {
     return rebuildStream(key, this);
   }
 
-  facts(): Iterable<ByteString> {
+  contents(): Iterable<ByteString> {
     return factsOfStream(this);
   }
 

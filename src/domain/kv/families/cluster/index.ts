@@ -30,8 +30,8 @@ function nodeId({ server }: CommandContext): string {
 }
 
 function address({ server }: CommandContext): { host: string; port: number } {
-  const facts = server.info().get('server');
-  return { host: facts?.get('tcp_host') ?? '127.0.0.1', port: Number(facts?.get('tcp_port') ?? 0) };
+  const info = server.info().get('server');
+  return { host: info?.get('tcp_host') ?? '127.0.0.1', port: Number(info?.get('tcp_port') ?? 0) };
 }
 
 /** CLUSTER INFO → `field:value` lines. */

@@ -31,7 +31,7 @@ interface ClaimOptions {
   readonly lastId: StreamId;
 }
 
-interface ClaimFacts {
+interface ClaimTerms {
   readonly context: CommandContext;
   readonly key: ByteString;
   readonly stream: Stream;
@@ -46,17 +46,17 @@ class Claims {
   readonly lost: StreamId[] = [];
   readonly #runs: ClaimRuns;
 
-  constructor(private readonly facts: ClaimFacts) {
-    this.#runs = new ClaimRuns(facts.key, facts.group);
+  constructor(private readonly terms: ClaimTerms) {
+    this.#runs = new ClaimRuns(terms.key, terms.group);
   }
 
   /** The entry is gone: so it is pending no longer. */
   lose(id: StreamId): void {
-    if (this.facts.group.acknowledge(id)) this.lost.push(id);
+    if (this.terms.group.acknowledge(id)) this.lost.push(id);
   }
 
   take(id: StreamId, deliveredAtMs: number, deliveries: number): void {
-    const { consumer, context, group, stream, justId } = this.facts;
+    const { consumer, context, group, stream, justId } = this.terms;
     group.assign(id, consumer, deliveredAtMs, deliveries);
     consumer.active(context.isReplay ? deliveredAtMs : context.nowMs);
     const ended = this.#runs.add(id, { consumer, deliveredAtMs, deliveries });
@@ -66,7 +66,7 @@ class Claims {
   }
 
   *end(): Generator<void, void> {
-    const { context, group, key } = this.facts;
+    const { context, group, key } = this.terms;
     const last = this.#runs.end();
     if (last !== undefined) context.effects.push(...last);
     yield* pushIds(context, ['XACK', key, group.name], this.lost);

@@ -18,14 +18,14 @@ const DEFAULT_FULL_COUNT = 10;
 export const stream: SlicedHandler = function* (context) {
   const { args } = context;
   const about = streamAbout(context);
-  if (args.length === 3) return new MapReply([...commonFacts(about), ...briefFacts(about)]);
+  if (args.length === 3) return new MapReply([...commonFields(about), ...briefFields(about)]);
   const isFull = args.option(3) === 'FULL';
   const hasCount = args.length === 6 && args.option(4) === 'COUNT';
   if (!isFull || (args.length !== 4 && !hasCount)) throw wrongSubcommand('XINFO', args.bytes(1));
   const given = hasCount ? args.offset(5) : DEFAULT_FULL_COUNT;
   const count = given < 0 ? DEFAULT_FULL_COUNT : given;
-  const full = yield* fullFacts(about, count === 0 ? Number.POSITIVE_INFINITY : count);
-  return new MapReply([...commonFacts(about), ...full]);
+  const full = yield* fullFields(about, count === 0 ? Number.POSITIVE_INFINITY : count);
+  return new MapReply([...commonFields(about), ...full]);
 };
 
 /** FULL of what has much in it. */
@@ -100,7 +100,7 @@ function streamAbout({ args, keyspace }: CommandContext): Stream {
   return about;
 }
 
-function commonFacts(about: Stream): Reply[] {
+function commonFields(about: Stream): Reply[] {
   return [
     ...['length', about.size],
     ...['radix-tree-keys', about.blockCount],
@@ -112,7 +112,7 @@ function commonFacts(about: Stream): Reply[] {
   ];
 }
 
-function briefFacts(about: Stream): Reply[] {
+function briefFields(about: Stream): Reply[] {
   let first: Reply = null;
   let last: Reply = null;
   about.walk(...ALL_IDS, (id, entry) => {
@@ -126,7 +126,7 @@ function briefFacts(about: Stream): Reply[] {
   return ['groups', about.groupCount, 'first-entry', first, 'last-entry', last];
 }
 
-function* fullFacts(about: Stream, count: number): Generator<void, Reply[]> {
+function* fullFields(about: Stream, count: number): Generator<void, Reply[]> {
   const entries = yield* firstOf(about, count, entryReply);
   const described: Reply[] = [];
   for (const group of about.groups()) {

@@ -179,7 +179,7 @@ export class JsonDocument implements Collection {
   }
 
   /** One word a value, marked by its kind; containers say how many follow. */
-  *facts(): Iterable<ByteString> {
+  *contents(): Iterable<ByteString> {
     const open: Iterator<[ByteString | undefined, JsonValue]>[] = [single(this.#root)];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       const next = top.next();
@@ -190,7 +190,7 @@ export class JsonDocument implements Collection {
       const [name, value] = next.value;
       if (name !== undefined) yield name;
       if (!isContainer(value)) {
-        yield scalarFact(value);
+        yield scalarWord(value);
       } else if (Array.isArray(value)) {
         yield `[${value.length}`;
         open.push(items(value));
@@ -234,7 +234,7 @@ function* items(array: JsonArray): IterableIterator<[undefined, JsonValue]> {
   for (const value of array) yield [undefined, value];
 }
 
-function scalarFact(value: Exclude<JsonValue, JsonContainer>): ByteString {
+function scalarWord(value: Exclude<JsonValue, JsonContainer>): ByteString {
   if (typeof value === 'string') return `"${value}`;
   return value === null || typeof value === 'boolean' ? String(value) : formatNumber(value);
 }

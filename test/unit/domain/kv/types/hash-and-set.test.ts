@@ -76,7 +76,7 @@ describe('hash values', () => {
       }
       for (const other of [again, hash.clone()]) {
         expect(other.bytes).to.equal(hash.bytes);
-        expect([...other.facts()].sort()).to.deep.equal([...hash.facts()].sort());
+        expect([...other.contents()].sort()).to.deep.equal([...hash.contents()].sort());
       }
     }
   });

@@ -1,0 +1,370 @@
+/**
+ * The entries of one segment of a large map, packed: names and short strings are bytes in pages, found through an
+ * index of numbers. Nothing of them is an object that a collection would have to visit, move or free; what is
+ * overwritten leaves no garbage.
+ *
+ * A record is the length of the name, that of the value, the name, the value. Records have numbers in the order in
+ * which their names came, and `#addresses` says where each is.
+ *
+ * Invariants
+ *  PGE1 entries are met in the order in which they came to be, whatever was overwritten since, as in a Map
+ *  PGE2 a name has one record; `#table` leads to its number from the lower bits of its hash
+ *  PGE3 what is not a short string has an empty value in its record, and is in `#others` under its number
+ */
+import type { ByteString } from '../../kernel/index.js';
+import { hashBytes } from './key-hash.js';
+import { PAGE_BYTES, type PagePool } from './page-pool.js';
+
+/** Where a segment splits. */
+export const PACKED_ENTRIES = 512;
+/** Numbers that may be given, those of deleted entries included, before the entries are packed anew. */
+const MAX_NUMBERS = 640;
+const TABLE_SIZE = 1024;
+/** A cell: six bits of the hash above ten of the number, counted from 1. */
+const NUMBER_BITS = 10;
+const NUMBER_MASK = 2 ** NUMBER_BITS - 1;
+const TAG_MASK = 2 ** 16 - 1 - NUMBER_MASK;
+/** In a cell whose entry was deleted: others may lie behind it. */
+const DELETED = NUMBER_MASK;
+/** In `#addresses`, of a number whose entry was deleted. */
+const NOWHERE = 2 ** 32 - 1;
+const PAGE_BITS = Math.log2(PAGE_BYTES);
+const HEADER_BYTES = 3;
+const MAX_NAME_BYTES = 255;
+/** Longer ones are left to the heap: of them it is mostly the characters that count. */
+const MAX_VALUE_BYTES = 1024;
+/** In place of a value's length, where the value is not in the record. */
+const ELSEWHERE = 2 ** 16 - 1;
+/** Bytes that nobody needs any more: beyond these, and beyond a third of all, the entries are packed anew. */
+const MIN_WASTE_BYTES = PAGE_BYTES;
+/** Up to here bytes are copied faster one by one than by a call that leaves JavaScript. */
+const SHORT_BYTES = 16;
+
+/** What a name leads to; or of a short string, which would have to be made, its length. */
+export type Outline<V> = V | number;
+
+/** What `toString('latin1', from, end)` and `write` call in the end; half of their time goes into finding that out. */
+interface Latin1Page {
+  latin1Slice(from: number, end: number): ByteString;
+  latin1Write(text: ByteString, at: number, length: number): number;
+}
+
+export class PackedEntries<V> {
+  readonly #table = new Uint16Array(TABLE_SIZE);
+  readonly #addresses = new Uint32Array(MAX_NUMBERS);
+  #pages: Buffer[] = [];
+  #others: (V | undefined)[] = [];
+  #size = 0;
+  /** The next number. */
+  #next = 0;
+  /** Where the next record begins in the last page. */
+  #end = PAGE_BYTES;
+  #waste = 0;
+
+  constructor(private readonly pool: PagePool) {}
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(name: ByteString, hash: number): V | undefined {
+    const cell = this.#cellOf(name, hash);
+    return cell < 0 ? undefined : this.#valueOf(this.#numberIn(cell));
+  }
+
+  has(name: ByteString, hash: number): boolean {
+    return this.#cellOf(name, hash) >= 0;
+  }
+
+  outline(name: ByteString, hash: number): Outline<V> | undefined {
+    const cell = this.#cellOf(name, hash);
+    return cell < 0 ? undefined : this.#outlineOf(this.#numberIn(cell));
+  }
+
+  /** Is there room for the name, and another entry? */
+  takes(name: ByteString): boolean {
+    return name.length <= MAX_NAME_BYTES && this.#size < MAX_NUMBERS;
+  }
+
+  /** For a name that it `takes`. What was there before. */
+  exchange(name: ByteString, value: V, hash: number): Outline<V> | undefined {
+    const cell = this.#cellOf(name, hash);
+    if (cell >= 0) {
+      const number = this.#numberIn(cell);
+      const before = this.#outlineOf(number);
+      this.#overwrite(number, name, value);
+      return before;
+    }
+    if (this.#next === MAX_NUMBERS) this.#packAnew();
+    const number = this.#add(hash);
+    this.#write(number, name, value);
+    return undefined;
+  }
+
+  delete(name: ByteString, hash: number): boolean {
+    const cell = this.#cellOf(name, hash);
+    if (cell < 0) return false;
+    const number = this.#numberIn(cell);
+    this.#waste += this.#recordBytes(number);
+    this.#addresses[number] = NOWHERE;
+    this.#table[cell] = DELETED;
+    if (number < this.#others.length) this.#others[number] = undefined;
+    this.#size -= 1;
+    if (this.#size === 0) this.#empty();
+    else this.#packIfWasteful();
+    return true;
+  }
+
+  /** All there are at this moment, or those whose hashes are from `first` to `last`. */
+  entries(first = 0, last = 2 ** 32): [ByteString, V][] {
+    const entries: [ByteString, V][] = [];
+    for (let number = 0; number < this.#next; number += 1) {
+      if (this.#addresses[number] === NOWHERE) continue;
+      if (first > 0 || last < 2 ** 32) {
+        const hash = this.#hashOf(number);
+        if (hash < first || hash > last) continue;
+      }
+      entries.push([this.#nameOf(number), this.#valueOf(number) as V]);
+    }
+    return entries;
+  }
+
+  /** All there are at this moment. */
+  names(): ByteString[] {
+    const names: ByteString[] = [];
+    for (let number = 0; number < this.#next; number += 1) {
+      if (this.#addresses[number] !== NOWHERE) names.push(this.#nameOf(number));
+    }
+    return names;
+  }
+
+  /** The name of the `index`th entry. */
+  nameAt(index: number): ByteString {
+    let number = -1;
+    for (let met = -1; met < index; ) {
+      number += 1;
+      if (this.#addresses[number] !== NOWHERE) met += 1;
+    }
+    return this.#nameOf(number);
+  }
+
+  /** The hashes of all names. */
+  hashes(): Uint32Array {
+    const hashes = new Uint32Array(this.#size);
+    let size = 0;
+    for (let number = 0; number < this.#next; number += 1) {
+      if (this.#addresses[number] === NOWHERE) continue;
+      hashes[size] = this.#hashOf(number);
+      size += 1;
+    }
+    return hashes;
+  }
+
+  /** Moves every entry to one of two, by a bit of its hash. */
+  splitInto(low: PackedEntries<V>, high: PackedEntries<V>, bit: number): void {
+    for (let number = 0; number < this.#next; number += 1) {
+      if (this.#addresses[number] === NOWHERE) continue;
+      const hash = this.#hashOf(number);
+      ((hash & bit) === 0 ? low : high).#copy(this, number, hash);
+    }
+    this.#empty();
+  }
+
+  /** The cell of `#table` that leads to the name, or -1. */
+  #cellOf(name: ByteString, hash: number): number {
+    const table = this.#table;
+    const tag = tagOf(hash);
+    for (let cell = hash & (TABLE_SIZE - 1); ; cell = (cell + 1) & (TABLE_SIZE - 1)) {
+      const content = table[cell] as number;
+      if (content === 0) return -1;
+      if ((content & TAG_MASK) === tag && content !== DELETED && this.#isNamed((content & NUMBER_MASK) - 1, name)) {
+        return cell;
+      }
+    }
+  }
+
+  #numberIn(cell: number): number {
+    return ((this.#table[cell] as number) & NUMBER_MASK) - 1;
+  }
+
+  #isNamed(number: number, name: ByteString): boolean {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    const { length } = name;
+    if (page[at] !== length) return false;
+    for (let i = 0; i < length; i += 1) if (page[at + HEADER_BYTES + i] !== name.charCodeAt(i)) return false;
+    return true;
+  }
+
+  #nameOf(number: number): ByteString {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    return textIn(page, at + HEADER_BYTES, page[at] as number);
+  }
+
+  #hashOf(number: number): number {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    return hashBytes(page, at + HEADER_BYTES, page[at] as number);
+  }
+
+  #valueOf(number: number): V | undefined {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    const length = valueLength(page, at);
+    if (length === ELSEWHERE) return this.#others[number];
+    return textIn(page, at + HEADER_BYTES + (page[at] as number), length) as V & ByteString;
+  }
+
+  #outlineOf(number: number): Outline<V> {
+    const address = this.#addresses[number] as number;
+    const length = valueLength(this.#pages[address >>> PAGE_BITS] as Buffer, address & (PAGE_BYTES - 1));
+    return length === ELSEWHERE ? (this.#others[number] as V) : length;
+  }
+
+  #recordBytes(number: number): number {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    const length = valueLength(page, at);
+    return HEADER_BYTES + (page[at] as number) + (length === ELSEWHERE ? 0 : length);
+  }
+
+  #overwrite(number: number, name: ByteString, value: V): void {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    const before = valueLength(page, at);
+    if (isShort(value)) {
+      if (before !== ELSEWHERE && value.length <= before) {
+        this.#waste += before - value.length;
+        setValueLength(page, at, value.length);
+        writeText(page, at + HEADER_BYTES + name.length, value);
+        return;
+      }
+    } else if (before === ELSEWHERE) {
+      this.#others[number] = value;
+      return;
+    }
+    this.#waste += this.#recordBytes(number);
+    if (before === ELSEWHERE) this.#others[number] = undefined;
+    this.#write(number, name, value);
+    this.#packIfWasteful();
+  }
+
+  /** Gives the next number to what has this hash. */
+  #add(hash: number): number {
+    const table = this.#table;
+    let cell = hash & (TABLE_SIZE - 1);
+    while (table[cell] !== 0) cell = (cell + 1) & (TABLE_SIZE - 1);
+    const number = this.#next;
+    table[cell] = tagOf(hash) | (number + 1);
+    this.#next += 1;
+    this.#size += 1;
+    return number;
+  }
+
+  #write(number: number, name: ByteString, value: V): void {
+    const isHere = isShort(value);
+    const at = this.#place(number, HEADER_BYTES + name.length + (isHere ? value.length : 0));
+    const page = this.#pages[this.#pages.length - 1] as Buffer;
+    page[at] = name.length;
+    setValueLength(page, at, isHere ? value.length : ELSEWHERE);
+    writeText(page, at + HEADER_BYTES, name);
+    if (isHere) writeText(page, at + HEADER_BYTES + name.length, value);
+    else this.#keepElsewhere(number, value);
+  }
+
+  #keepElsewhere(number: number, value: V | undefined): void {
+    const others = this.#others;
+    while (others.length < number) others.push(undefined);
+    others[number] = value;
+  }
+
+  /** Room for a record at the end; where in the last page. */
+  #place(number: number, bytes: number): number {
+    if (this.#end + bytes > PAGE_BYTES) {
+      this.#pages.push(this.pool.take());
+      this.#end = 0;
+    }
+    const at = this.#end;
+    this.#end += bytes;
+    this.#addresses[number] = (this.#pages.length - 1) * PAGE_BYTES + at;
+    return at;
+  }
+
+  /** Takes over an entry of another. */
+  #copy(from: PackedEntries<V>, theirs: number, hash: number): void {
+    const address = from.#addresses[theirs] as number;
+    const source = from.#pages[address >>> PAGE_BITS] as Buffer;
+    const start = address & (PAGE_BYTES - 1);
+    const bytes = from.#recordBytes(theirs);
+    const number = this.#add(hash);
+    const at = this.#place(number, bytes);
+    source.copy(this.#pages[this.#pages.length - 1] as Buffer, at, start, start + bytes);
+    if (valueLength(source, start) === ELSEWHERE) this.#keepElsewhere(number, from.#others[theirs]);
+  }
+
+  #packIfWasteful(): void {
+    if (this.#waste > MIN_WASTE_BYTES && this.#waste * 3 > this.#pages.length * PAGE_BYTES) this.#packAnew();
+  }
+
+  /** Without the gaps that overwriting and deleting have left. */
+  #packAnew(): void {
+    const copy = new PackedEntries<V>(this.pool);
+    this.splitInto(copy, copy, 0);
+    this.#table.set(copy.#table);
+    this.#addresses.set(copy.#addresses);
+    this.#pages = copy.#pages;
+    this.#others = copy.#others;
+    this.#size = copy.#size;
+    this.#next = copy.#next;
+    this.#end = copy.#end;
+  }
+
+  #empty(): void {
+    this.pool.giveBack(this.#pages);
+    this.#table.fill(0);
+    this.#pages = [];
+    this.#others = [];
+    this.#size = 0;
+    this.#next = 0;
+    this.#end = PAGE_BYTES;
+    this.#waste = 0;
+  }
+}
+
+function isShort(value: unknown): value is ByteString {
+  return typeof value === 'string' && value.length <= MAX_VALUE_BYTES;
+}
+
+/** From bits of the hash that choose no cell. */
+function tagOf(hash: number): number {
+  return hash & TAG_MASK;
+}
+
+function valueLength(page: Buffer, at: number): number {
+  return (page[at + 1] as number) | ((page[at + 2] as number) << 8);
+}
+
+function setValueLength(page: Buffer, at: number, length: number): void {
+  page[at + 1] = length;
+  page[at + 2] = length >>> 8;
+}
+
+function textIn(page: Buffer, from: number, length: number): ByteString {
+  if (length > SHORT_BYTES) return (page as unknown as Latin1Page).latin1Slice(from, from + length);
+  let text = '';
+  for (let i = from; i < from + length; i += 1) text += String.fromCharCode(page[i] as number);
+  return text;
+}
+
+function writeText(page: Buffer, at: number, text: ByteString): void {
+  const { length } = text;
+  if (length > SHORT_BYTES) (page as unknown as Latin1Page).latin1Write(text, at, length);
+  else for (let i = 0; i < length; i += 1) page[at + i] = text.charCodeAt(i);
+}
