@@ -2,7 +2,6 @@
 import type { MessageId, RunId } from '../../../kernel/index.js';
 import type { HeapItem } from '../collections/indexed-heap.js';
 import type { SharedEnvelope } from '../messages/envelopes.js';
-import type { Message } from '../messages/message.js';
 import type { RunName } from './commands.js';
 import type { EventWaiter, Invoker, RunEndState, RunEntry, StoredEvent } from './records.js';
 import { StepPlaces } from './step-places.js';
@@ -39,7 +38,7 @@ export class Run {
   /** What it takes in the state itself (run-holds.ts). */
   memoryBytes = 0;
   /** Messages that have not come to their end. */
-  readonly open = new Set<Message>();
+  readonly open = new Set<MessageId>();
   readonly waiting: Waiting[] = [];
   readonly storedEvents: StoredEvent[] = [];
   #invokes: Map<number, StartedInvoke> | undefined;
