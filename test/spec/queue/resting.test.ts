@@ -65,6 +65,12 @@ describe('queue: a message that waits for later', () => {
     expect(() => queue.engine.evolve(accepted as NonNullable<typeof accepted>)).to.throw('rests twice');
   });
 
+  it('leaves its body where it is stored when it waits for ten minutes or longer', () => {
+    const queue = new QueueSpec();
+    queue.publish(item('a', { delaySeconds: 599 }), item('b', { delaySeconds: 600 }), item('c', { body: '', ...HOUR }));
+    expect(queue.shelf.rested).to.deep.equal([2]);
+  });
+
   it('is let go at a pace when it fell due during a downtime', () => {
     const queue = new QueueSpec();
     queue.publish(...Array.from({ length: 100 }, (_, i) => item(`m${i}`, HOUR)));

@@ -5,6 +5,9 @@ import { endMessage } from '../delivery/attempt-events.js';
 import type { QueueEventOf } from '../events.js';
 import { ACTIVE, DELIVERED, Message, WAITING } from './message.js';
 
+/** Bodies of messages that wait as long are read back when they are due: until then they would only take memory. */
+const BODY_RESTS_FOR_MS = 10 * 60_000;
+
 export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: AccountParts): void {
   const { id, atMs, body, notBeforeMs, holdsPlaceOf } = event;
   const { messages, runs, queues, flows, dispatch } = parts;
@@ -30,6 +33,7 @@ export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: A
     dispatch?.flowChanged(flowControl.key);
   }
   if (isAwake) dispatch?.waits(message);
+  else if (notBeforeMs - atMs >= BODY_RESTS_FOR_MS) parts.bodies.rest(body.number);
 }
 
 /** From now on it is nobody's message any more; only an open attempt has to come to its end. */
