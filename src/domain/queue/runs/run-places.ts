@@ -30,7 +30,7 @@ export class RunPlaces {
 
   add(message: MessageId, part: RunPart, run: Run | undefined): void {
     this.#byMessage.set(message, { part, run });
-    run?.open.add(message);
+    run?.opened(message);
   }
 
   /** From a snapshot, whose runs go on: a failure is told when its run is over, all else was left. */
@@ -44,7 +44,7 @@ export class RunPlaces {
     const place = this.#byMessage.get(message);
     if (place === undefined) return undefined;
     this.#byMessage.delete(message);
-    place.run?.open.delete(message);
+    place.run?.ended(message);
     this.#leftovers.delete(message);
     return place.part;
   }

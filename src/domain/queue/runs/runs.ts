@@ -109,7 +109,7 @@ export class Runs {
     const body = { number: message.bodyNumber, bytes: message.bodyBytes };
     const known = run.entries[part.index];
     if (known !== undefined) {
-      run.entries[part.index] = { ...known, messageId: message.id };
+      run.replace(part.index, { ...known, messageId: message.id });
       return;
     }
     assert(part.index === run.entries.length, 'an entry is appended that is not the next', { id: message.id });
