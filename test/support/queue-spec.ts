@@ -87,6 +87,8 @@ class BodyShelf implements BodySink {
   readonly contents = new Map<number, Uint8Array>();
   /** Those that nothing will send any more. */
   readonly unloaded: number[] = [];
+  /** Those that wait for long. */
+  readonly rested: number[] = [];
 
   put(number: number, content: Uint8Array): void {
     this.contents.set(number, content);
@@ -98,6 +100,10 @@ class BodyShelf implements BodySink {
 
   unload(number: number): void {
     this.unloaded.push(number);
+  }
+
+  rest(number: number): void {
+    this.rested.push(number);
   }
 }
 

@@ -56,6 +56,10 @@ export class BodyCache implements PartitionBodies {
     if (page !== undefined) this.parts.memory.giveBack(page, page.unload(number % PAGE_BODIES));
   }
 
+  rest(number: number): void {
+    this.#pages.get(Math.floor(number / PAGE_BODIES))?.rest(number % PAGE_BODIES);
+  }
+
   sealed(): void {
     this.#sealedUpTo = this.#highest;
   }
@@ -99,7 +103,8 @@ export class BodyCache implements PartitionBodies {
     for (let from = this.#storedUpTo + 1; from <= upTo; ) {
       const at = Math.floor(from / PAGE_BODIES);
       const end = Math.min(upTo, (at + 1) * PAGE_BODIES - 1);
-      this.#pages.get(at)?.stored(end % PAGE_BODIES, position);
+      const page = this.#pages.get(at);
+      if (page !== undefined) this.parts.memory.giveBack(page, page.stored(end % PAGE_BODIES, position));
       from = end + 1;
     }
     this.#storedUpTo = upTo;

@@ -8,6 +8,9 @@ import type { EvictableBodies } from './body-memory.js';
 export const PAGE_BODIES = 512;
 /** Shorter ones are one-byte strings: V8 keeps those at 16 bytes beside their length, a Uint8Array at over 100. */
 const MAX_STRING_BYTES = 4096;
+/** Marks of a place; 0: nothing was put there, or it was dropped. */
+const LIVE = 1;
+const RESTING = 2;
 /** Copying more takes noticeable time. */
 const UNCOPIED_BYTES = 64 * 1024;
 /** What a string and an array cost beside their bytes, with their place in the page. */
@@ -20,7 +23,7 @@ export type KeptBody = string | Uint8Array;
 export class BodyPage implements EvictableBodies {
   /** Undefined once everything was evicted: then only locations cost memory. */
   #kept: (KeptBody | undefined)[] | undefined;
-  /** 1: put and not dropped. */
+  /** `LIVE`: put and not dropped; `RESTING`: and let go of as soon as it is stored. */
   readonly #isLive = new Uint8Array(PAGE_BODIES);
   #liveCount = 0;
   #keptCount = 0;
@@ -57,7 +60,7 @@ export class BodyPage implements EvictableBodies {
     const kept = keptBody(content);
     this.#kept ??= new Array<KeptBody | undefined>(PAGE_BODIES);
     this.#kept[place] = kept;
-    this.#isLive[place] = 1;
+    this.#isLive[place] = LIVE;
     this.#liveCount += 1;
     this.#keptCount += 1;
     this.#keptFrom = Math.min(this.#keptFrom, place);
@@ -72,12 +75,12 @@ export class BodyPage implements EvictableBodies {
   }
 
   has(place: number): boolean {
-    return this.#isLive[place] === 1;
+    return this.#isLive[place] !== 0;
   }
 
   /** Returns the bytes that became free. */
   drop(place: number): number {
-    if (this.#isLive[place] !== 1) return 0;
+    if (this.#isLive[place] === 0) return 0;
     this.#isLive[place] = 0;
     this.#liveCount -= 1;
     return this.#letGo(place);
@@ -88,10 +91,19 @@ export class BodyPage implements EvictableBodies {
     return place <= this.#storedUpTo ? this.#letGo(place) : 0;
   }
 
-  /** Everything up to `place` that has no position yet came with the entry there. */
-  stored(place: number, position: number): void {
+  /** Nobody asks for it for long: it goes when it is stored. */
+  rest(place: number): void {
+    if (this.#kept?.[place] !== undefined) this.#isLive[place] = RESTING;
+  }
+
+  /** Everything up to `place` that has no position yet came with the entry there. Returns the bytes that became free. */
+  stored(place: number, position: number): number {
     this.#runs.push(position * PAGE_BODIES + place);
+    let bytes = 0;
+    for (let at = this.#storedUpTo + 1; at <= place; at += 1)
+      if (this.#isLive[at] === RESTING) bytes += this.#letGo(at);
     this.#storedUpTo = place;
+    return bytes;
   }
 
   positionOf(place: number): number | undefined {
@@ -123,7 +135,6 @@ export class BodyPage implements EvictableBodies {
       bytes += this.#letGo(this.#keptFrom);
       this.#keptFrom += 1;
     }
-    if (this.isEmpty) this.#kept = undefined;
     return bytes;
   }
 
@@ -141,6 +152,7 @@ export class BodyPage implements EvictableBodies {
     this.#keptCount -= 1;
     const bytes = bytesOf(kept);
     this.#bytes -= bytes;
+    if (this.isEmpty) this.#kept = undefined;
     return bytes;
   }
 }

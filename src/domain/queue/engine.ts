@@ -89,8 +89,14 @@ export class QueueEngine {
   *prepare(nowMs: number): Iterable<void> {
     const dispatcher = new Dispatcher(this.#state, this.#maxInFlightPerOrigin, nowMs);
     let placed = 0;
-    for (const message of this.#state.messages.all()) {
+    const { messages } = this.#state;
+    for (const message of messages.awake()) {
       dispatcher.place(message);
+      placed += 1;
+      if (placed % PLACED_AT_ONCE === 0) yield;
+    }
+    for (let due = messages.wakeDue(nowMs); due !== undefined; due = messages.wakeDue(nowMs)) {
+      dispatcher.place(due);
       placed += 1;
       if (placed % PLACED_AT_ONCE === 0) yield;
     }

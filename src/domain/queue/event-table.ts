@@ -77,7 +77,7 @@ const QUEUE_EVENTS: EventTable = {
 
   RunStarted: { evolve: (event, { runs }) => runs.start(event) },
   RunReconfigured: { evolve: (event, { runs }) => runs.reconfigure(event) },
-  RunEnded: { evolve: (event, { runs }) => runs.end(event) },
+  RunEnded: { evolve: (event, { runs, messages }) => runs.end(event, (id) => messages.isWaiting(id)) },
   WaiterAdded: { evolve: (event, { runs }) => runs.addWaiter(event) },
   WaiterRemoved: { evolve: (event, { runs }) => runs.removeWaiter(event) },
   EventStored: { evolve: (event, { runs }) => runs.storeEvent(event) },

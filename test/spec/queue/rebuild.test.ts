@@ -24,6 +24,7 @@ function play(queue: QueueSpec, { do: what, a, b }: Action, number: number): voi
   const actions: (() => unknown)[] = [
     () => queue.publish(item(id, { delaySeconds: a % 3, maxRetries: b % 3, retryDelay: '700', callback })),
     () => queue.publish(item(id, { queueName: name, maxRetries: 1, failureCallback: callback })),
+    () => queue.publish(item(id, { ...(b % 2 === 0 && { queueName: name }), delaySeconds: 59 + (a % 5) * 30 })),
     () =>
       queue.publish(
         item(id, { flowControl: { key, parallelism: 1 + (b % 2), rate: a % 4 || undefined, periodSeconds: 5 } }),
@@ -82,7 +83,7 @@ function play(queue: QueueSpec, { do: what, a, b }: Action, number: number): voi
   queue.work(3);
 }
 
-const programs = fc.array(fc.record({ do: fc.nat(22), a: fc.nat(100), b: fc.nat(100) }), {
+const programs = fc.array(fc.record({ do: fc.nat(23), a: fc.nat(100), b: fc.nat(100) }), {
   minLength: 40,
   maxLength: 120,
   size: 'max',

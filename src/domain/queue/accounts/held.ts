@@ -28,8 +28,9 @@ export interface QueueBounds {
   readonly ofRuns: HeldBounds;
 }
 
-/** A message with its id and its place in the dispatcher. */
+/** A message with its id and its place in the dispatcher; and one that rests until it is due. */
 export const MESSAGE_MEMORY_BYTES = 264;
+export const RESTING_MEMORY_BYTES = 96;
 /** An envelope that no other message shares: the object, its key, its lane. What its texts take comes on top, twice. */
 const ENVELOPE_MEMORY_BYTES = 640;
 const CALLBACK_MEMORY_BYTES = 320;

@@ -1,7 +1,7 @@
 /**
  * Which message starts next. Derived from the state, never stored: built by `prepare`, kept by the state's calls.
  *
- *  DI1 a message waits in one place: the delay line, the overdue line, or a lane
+ *  DI1 a message that is awake waits in one place: the delay line, the overdue line, or a lane
  *  DI2 lanes that can go on stand in the wheel and start one message a turn, so that every key, origin and queue gets
  *      its share; one that cannot go on parks at the gate of what it waits for, and costs nothing until that changes
  *  DI3 a gate that has room wakes one lane, and each lane that it woke wakes the next for as long as there is room;
@@ -60,7 +60,7 @@ export class Dispatcher implements DispatchHooks {
     this.#overdue = new OverdueLine(nowMs);
   }
 
-  /** For each message of the state, before the first `run`. */
+  /** For each message of the state that is awake, before the first `run`. */
   place(message: Message): void {
     if (message.status === DELIVERED) return;
     if (message.status === ACTIVE) this.#enter(message);
@@ -87,7 +87,8 @@ export class Dispatcher implements DispatchHooks {
   /** When `run` has something to do, if nothing else happens. */
   nextDueAtMs(): number | undefined {
     let next: number | undefined;
-    for (const at of [this.#delayed.nextAtMs(), this.#overdue.nextAtMs(), this.#windows.top?.wakeAtMs]) {
+    const resting = this.state.messages.nextDueAtMs;
+    for (const at of [this.#delayed.nextAtMs(), resting, this.#overdue.nextAtMs(), this.#windows.top?.wakeAtMs]) {
       if (at !== undefined && (next === undefined || at < next)) next = at;
     }
     return next;
@@ -163,7 +164,8 @@ export class Dispatcher implements DispatchHooks {
 
   #release(): boolean {
     for (let count = 0; count < RELEASED_AT_ONCE; count += 1) {
-      const message = this.#delayed.take(this.#nowMs) ?? this.#overdue.take(this.#nowMs);
+      const nowMs = this.#nowMs;
+      const message = this.#delayed.take(nowMs) ?? this.state.messages.wakeDue(nowMs) ?? this.#overdue.take(nowMs);
       if (message !== undefined) {
         this.#enter(message);
         continue;

@@ -12,6 +12,8 @@ export interface BodySink {
   drop(number: number): void;
   /** Nothing will send it any more; a sink that can read it back for whoever asks need not hold it. */
   unload?(number: number): void;
+  /** Nothing will send it for long; the same, from when it is stored. */
+  rest?(number: number): void;
 }
 
 export class Bodies {
@@ -65,6 +67,11 @@ export class Bodies {
   /** Unless something else refers to it too. */
   unload(number: number): void {
     if (!this.#references.isShared(number)) this.sink.unload?.(number);
+  }
+
+  /** Also for whoever else refers to it: mostly the run of the message that waits. */
+  rest(number: number): void {
+    if (number > 0) this.sink.rest?.(number);
   }
 
   letGo(number: number): void {

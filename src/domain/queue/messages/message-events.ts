@@ -3,7 +3,10 @@ import type { MessageId } from '../../../kernel/index.js';
 import type { AccountParts } from '../accounts/account-parts.js';
 import { endMessage } from '../delivery/attempt-events.js';
 import type { QueueEventOf } from '../events.js';
-import { ACTIVE, DELIVERED, Message } from './message.js';
+import { ACTIVE, DELIVERED, Message, WAITING } from './message.js';
+
+/** Bodies of messages that wait as long are read back when they are due: until then they would only take memory. */
+const BODY_RESTS_FOR_MS = 10 * 60_000;
 
 export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: AccountParts): void {
   const { id, atMs, body, notBeforeMs, holdsPlaceOf } = event;
@@ -13,7 +16,7 @@ export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: A
   const instants = { createdAtMs: atMs, notBeforeMs, dueAtMs: notBeforeMs };
   const message = new Message(id, shared, body, { ...instants, order: parts.nextOrder, holdsPlaceOf });
   parts.nextOrder += 1;
-  messages.add(message);
+  const isAwake = messages.add(message);
   parts.bodies.take(body);
   if (event.workflow !== undefined) runs.messageAccepted(message, event.workflow, atMs);
   parts.acceptedIds.add(id, atMs);
@@ -29,7 +32,8 @@ export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: A
     flows.join(flowControl, atMs);
     dispatch?.flowChanged(flowControl.key);
   }
-  dispatch?.waits(message);
+  if (isAwake) dispatch?.waits(message);
+  else if (notBeforeMs - atMs >= BODY_RESTS_FOR_MS) parts.bodies.rest(body.number);
 }
 
 /** From now on it is nobody's message any more; only an open attempt has to come to its end. */
@@ -37,6 +41,8 @@ export function cancelRequested({ id }: { readonly id: MessageId }, parts: Accou
   const message = parts.messages.pending(id);
   if (message.isCancelRequested) return;
   message.isCancelRequested = true;
+  // One that rested until now stands nowhere yet.
+  if (message.status === WAITING && message.waitsIn === undefined) parts.dispatch?.waits(message);
   const queue = parts.queueOf(message.shared.envelope);
   if (queue !== undefined) queue.lag -= 1;
 }
@@ -82,6 +88,8 @@ export function messageRestored(event: QueueEventOf<'MessageRestored'>, parts: A
   message.restarts = event.restarts;
   message.sinceMs = event.sinceMs;
   message.isCancelRequested = event.isCancelRequested;
+  if (event.status === 'active') message.status = ACTIVE;
+  else if (event.status === 'delivered') message.status = DELIVERED;
   messages.add(message);
   parts.bodies.hold(body);
   if (event.workflow !== undefined) parts.runs.messageRestored(message, event.workflow, event.status === 'waiting');
@@ -99,7 +107,6 @@ export function messageRestored(event: QueueEventOf<'MessageRestored'>, parts: A
   const queue = parts.queueOf(shared.envelope);
   if (queue !== undefined && !message.isCancelRequested) queue.lag += 1;
   if (event.status === 'active') {
-    message.status = ACTIVE;
     messages.active.add(message);
   } else if (queue !== undefined) queue.waiting += 1;
   const place = parts.queues.placeOf(id);

@@ -18,7 +18,8 @@ type StatusNumber = typeof WAITING | typeof ACTIVE | typeof DELIVERED;
 const STATUS_BITS = 3;
 const CANCEL_REQUESTED = 4;
 const HAS_TOKEN = 8;
-const RESTARTS_SHIFT = 4;
+const WAS_RESTING = 16;
+const RESTARTS_SHIFT = 5;
 
 /** 2020-01-01: what is counted from here fits 31 bits until 2088. */
 const FIRST_SECOND = 1_577_836_800;
@@ -98,6 +99,15 @@ export class Message {
 
   set hasToken(has: boolean) {
     this.bits = has ? this.bits | HAS_TOKEN : this.bits & ~HAS_TOKEN;
+  }
+
+  /** It has rested until it was due, and nothing has happened to it since. */
+  get wasResting(): boolean {
+    return (this.bits & WAS_RESTING) !== 0;
+  }
+
+  set wasResting(was: boolean) {
+    this.bits = was ? this.bits | WAS_RESTING : this.bits & ~WAS_RESTING;
   }
 
   /** Of the open attempt, after crashes. */

@@ -13,7 +13,7 @@ import type { AttemptOutcome } from '../commands.js';
 import { callbackBody } from '../delivery/callback-body.js';
 import { keptResponse } from '../delivery/kept-response.js';
 import { derivedMessageId, dlqIdOf } from '../ids.js';
-import { type Message, WAITING } from '../messages/message.js';
+import type { Message } from '../messages/message.js';
 import type { Envelope, HeaderList } from '../records.js';
 import type { QueueTurn } from '../turn.js';
 import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from './limits.js';
@@ -65,8 +65,8 @@ function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Que
   const atMs = turn.context.nowMs;
   turn.evolve({ type: 'RunEnded', runId: run.id, atMs, state, response, dlqId, error });
   let room = CANCELLED_WITH_RUN;
-  for (const { id, status } of run.open) {
-    if (status !== WAITING) continue;
+  for (const id of run.open) {
+    if (!turn.state.messages.isWaiting(id)) continue;
     if (room === 0) return;
     turn.evolve({ type: 'MessageCancelled', id, atMs });
     room -= 1;
@@ -76,7 +76,7 @@ function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Que
 /** What waits for runs that are over. @returns more are to go */
 export function cancelLeftovers({ state, context, evolve }: QueueTurn): boolean {
   let room = CANCELLED_AT_ONCE;
-  for (const { id } of state.runs.leftovers) {
+  for (const id of state.runs.leftovers) {
     if (room === 0) return true;
     evolve({ type: 'MessageCancelled', id, atMs: context.nowMs });
     room -= 1;

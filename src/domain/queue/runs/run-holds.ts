@@ -26,7 +26,7 @@ export interface RunHolds {
 }
 
 export function appendHeld(run: Run, entry: RunEntry, holds: RunHolds): void {
-  run.entries.push(entry);
+  run.append(entry);
   run.bytes += entry.body.bytes;
   holds.holdBody(entry.body);
   weigh(run, ENTRY_MEMORY_BYTES + nameBytes(entry.step), holds);

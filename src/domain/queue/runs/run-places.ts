@@ -5,7 +5,6 @@
  */
 import type { MessageId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';
-import { type Message, WAITING } from '../messages/message.js';
 import type { RunPart } from './records.js';
 import type { Run } from './run.js';
 
@@ -18,39 +17,39 @@ export interface RunPlace {
 
 export class RunPlaces {
   readonly #byMessage = new SplitMap<MessageId, RunPlace>();
-  readonly #leftovers = new Set<Message>();
+  readonly #leftovers = new Set<MessageId>();
 
   of(message: MessageId): RunPlace | undefined {
     return this.#byMessage.get(message);
   }
 
   /** WR3. Tolerates that they leave on the way. */
-  get leftovers(): ReadonlySet<Message> {
+  get leftovers(): ReadonlySet<MessageId> {
     return this.#leftovers;
   }
 
-  add(message: Message, part: RunPart, run: Run | undefined): void {
-    this.#byMessage.set(message.id, { part, run });
-    run?.open.add(message);
+  add(message: MessageId, part: RunPart, run: Run | undefined): void {
+    this.#byMessage.set(message, { part, run });
+    run?.opened(message);
   }
 
   /** From a snapshot, whose runs go on: a failure is told when its run is over, all else was left. */
-  restore(message: Message, part: RunPart, run: Run | undefined, isWaiting: boolean): void {
+  restore(message: MessageId, part: RunPart, run: Run | undefined, isWaiting: boolean): void {
     this.add(message, part, run);
     if (isWaiting && run === undefined && part.role !== 'failure') this.#leftovers.add(message);
   }
 
   /** It is pending no more. @returns what it was */
-  delete(message: Message): RunPart | undefined {
-    const place = this.#byMessage.get(message.id);
+  delete(message: MessageId): RunPart | undefined {
+    const place = this.#byMessage.get(message);
     if (place === undefined) return undefined;
-    this.#byMessage.delete(message.id);
-    place.run?.open.delete(message);
+    this.#byMessage.delete(message);
+    place.run?.ended(message);
     this.#leftovers.delete(message);
     return place.part;
   }
 
-  ended(run: Run): void {
-    for (const message of run.open) if (message.status === WAITING) this.#leftovers.add(message);
+  ended(run: Run, isWaiting: (message: MessageId) => boolean): void {
+    for (const message of run.open) if (isWaiting(message)) this.#leftovers.add(message);
   }
 }

@@ -1,11 +1,11 @@
 /** One run: its entries, and what is open of it. Changed by `Runs` alone. */
 import type { MessageId, RunId } from '../../../kernel/index.js';
 import type { HeapItem } from '../collections/indexed-heap.js';
+import { appended } from '../collections/short-list.js';
 import type { SharedEnvelope } from '../messages/envelopes.js';
-import type { Message } from '../messages/message.js';
 import type { RunName } from './commands.js';
 import type { EventWaiter, Invoker, RunEndState, RunEntry, StoredEvent } from './records.js';
-import { StepPlaces } from './step-places.js';
+import { findStep, SHORT_LIST, StepPlaces } from './step-places.js';
 
 export class Waiting implements HeapItem {
   heapIndex = -1;
@@ -30,16 +30,18 @@ export interface StartedInvoke {
 const NO_INVOKES: ReadonlyMap<number, StartedInvoke> = new Map();
 const NO_CALLS: ReadonlyMap<number, MessageId> = new Map();
 
+/** As many are looked through as fast as one is found otherwise. */
+const FEW = 16;
+
 /** A hundred thousand of them sleep: what most runs never need is made when it is needed, an empty map takes 250 bytes. */
 export class Run {
-  readonly entries: RunEntry[] = [];
+  #entries: RunEntry[] = [];
+  #open: readonly MessageId[] | Set<MessageId> = [];
   #steps: StepPlaces | undefined;
   /** Of the entries' bodies. */
   bytes = 0;
   /** What it takes in the state itself (run-holds.ts). */
   memoryBytes = 0;
-  /** Messages that have not come to their end. */
-  readonly open = new Set<Message>();
   readonly waiting: Waiting[] = [];
   readonly storedEvents: StoredEvent[] = [];
   #invokes: Map<number, StartedInvoke> | undefined;
@@ -55,6 +57,33 @@ export class Run {
     readonly invoker: Invoker | undefined,
     readonly payloadHash: string,
   ) {}
+
+  get entries(): readonly RunEntry[] {
+    return this.#entries;
+  }
+
+  append(entry: RunEntry): void {
+    this.#entries = appended(this.#entries, entry);
+  }
+
+  replace(index: number, entry: RunEntry): void {
+    this.#entries[index] = entry;
+  }
+
+  /** Messages that have not come to their end, in the order in which they came. */
+  get open(): Iterable<MessageId> {
+    return this.#open;
+  }
+
+  opened(message: MessageId): void {
+    if (this.#open instanceof Set) this.#open.add(message);
+    else this.#open = this.#open.length < FEW ? this.#open.concat([message]) : new Set([...this.#open, message]);
+  }
+
+  ended(message: MessageId): void {
+    if (this.#open instanceof Set) this.#open.delete(message);
+    else this.#open = this.#open.filter((open) => open !== message);
+  }
 
   /** By step id. */
   get invokes(): ReadonlyMap<number, StartedInvoke> {
@@ -98,16 +127,17 @@ export class Run {
 
   /** The entry of a step's result, or of its announcement. */
   entryOf(stepId: number, targetStep: number): RunEntry | undefined {
-    return this.#places.find(stepId, targetStep);
+    return this.#find(stepId, targetStep);
   }
 
   resultOf(stepId: number): RunEntry | undefined {
-    return this.#places.find(stepId);
+    return this.#find(stepId);
   }
 
-  get #places(): StepPlaces {
-    this.#steps ??= new StepPlaces(this.entries);
-    return this.#steps;
+  #find(stepId: number, targetStep?: number): RunEntry | undefined {
+    if (this.#entries.length <= SHORT_LIST) return findStep(this.#entries, stepId, targetStep);
+    this.#steps ??= new StepPlaces();
+    return this.#steps.find(this.#entries, stepId, targetStep);
   }
 
   waiterOf(stepId: number): Waiting | undefined {

@@ -78,7 +78,7 @@ export class Runs {
   }
 
   /** Messages that wait for runs that are over. Tolerates that they leave on the way. */
-  get leftovers(): ReadonlySet<Message> {
+  get leftovers(): ReadonlySet<MessageId> {
     return this.#places.leftovers;
   }
 
@@ -94,7 +94,7 @@ export class Runs {
 
   messageAccepted(message: Message, part: RunPart, atMs: number): void {
     const run = this.#runOf(part);
-    this.#places.add(message, part, run);
+    this.#places.add(message.id, part, run);
     if (part.role === 'failure') {
       this.holds.holdBody(part.payload);
       this.#failed.functionStarted(message, part.dlqId);
@@ -109,7 +109,7 @@ export class Runs {
     const body = { number: message.bodyNumber, bytes: message.bodyBytes };
     const known = run.entries[part.index];
     if (known !== undefined) {
-      run.entries[part.index] = { ...known, messageId: message.id };
+      run.replace(part.index, { ...known, messageId: message.id });
       return;
     }
     assert(part.index === run.entries.length, 'an entry is appended that is not the next', { id: message.id });
@@ -118,12 +118,12 @@ export class Runs {
 
   messageRestored(message: Message, part: RunPart, isWaiting: boolean): void {
     if (part.role === 'failure') this.holds.holdBody(part.payload);
-    this.#places.restore(message, part, this.#runOf(part), isWaiting);
+    this.#places.restore(message.id, part, this.#runOf(part), isWaiting);
   }
 
   /** It is pending no more. */
   messageLeft(message: Message): void {
-    const part = this.#places.delete(message);
+    const part = this.#places.delete(message.id);
     if (part?.role === 'failure') this.holds.dropBody(part.payload);
   }
 
@@ -162,11 +162,11 @@ export class Runs {
     this.holds.dropEnvelope(before);
   }
 
-  end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>): void {
+  end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>, isWaiting: (message: MessageId) => boolean): void {
     const run = this.#run(runId);
     run.endState = state;
     this.#active.delete(runId);
-    this.#places.ended(run);
+    this.#places.ended(run, isWaiting);
     this.#waiters.removeAll(run);
     for (const stored of run.storedEvents.splice(0)) weighEvent(run, stored, -1, this.holds);
     if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);

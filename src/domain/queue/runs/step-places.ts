@@ -5,36 +5,33 @@
 import type { RunEntry } from './records.js';
 
 /** As many entries are looked through as fast as one is found otherwise. */
-const SHORT = 32;
+export const SHORT_LIST = 32;
 
+/** The latest of the step, in a short list; the first entry is the payload. @param targetStep undefined: any */
+export function findStep(entries: readonly RunEntry[], stepId: number, targetStep?: number): RunEntry | undefined {
+  for (let at = entries.length - 1; at > 0; at -= 1) {
+    const step = entries[at]?.step;
+    if (step?.stepId === stepId && (targetStep === undefined || step.targetStep === targetStep)) return entries[at];
+  }
+  return undefined;
+}
+
+/** Of one long list. */
 export class StepPlaces {
-  /** By step id alone, and with the target; the latest. Most lists stay short. */
-  #byStep: Map<string, number> | undefined;
+  /** By step id alone, and with the target; the latest. */
+  readonly #byStep = new Map<string, number>();
   /** Entries so far are in the map; the first one is the payload. */
   #known = 1;
 
-  constructor(private readonly entries: readonly RunEntry[]) {}
-
-  /** The latest of the step. @param targetStep undefined: any */
-  find(stepId: number, targetStep?: number): RunEntry | undefined {
-    const { entries } = this;
-    if (entries.length > SHORT) return entries[this.#placeOf(keyOf(stepId, targetStep))];
-    for (let at = entries.length - 1; at > 0; at -= 1) {
-      const step = entries[at]?.step;
-      if (step?.stepId === stepId && (targetStep === undefined || step.targetStep === targetStep)) return entries[at];
-    }
-    return undefined;
-  }
-
-  #placeOf(key: string): number {
-    this.#byStep ??= new Map();
-    for (; this.#known < this.entries.length; this.#known += 1) {
-      const step = this.entries[this.#known]?.step;
+  /** As `findStep`. */
+  find(entries: readonly RunEntry[], stepId: number, targetStep?: number): RunEntry | undefined {
+    for (; this.#known < entries.length; this.#known += 1) {
+      const step = entries[this.#known]?.step;
       if (step === undefined) continue;
       this.#byStep.set(keyOf(step.stepId, undefined), this.#known);
       this.#byStep.set(keyOf(step.stepId, step.targetStep), this.#known);
     }
-    return this.#byStep.get(key) ?? -1;
+    return entries[this.#byStep.get(keyOf(stepId, targetStep)) ?? -1];
   }
 }
 

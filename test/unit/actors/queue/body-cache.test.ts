@@ -76,6 +76,28 @@ describe('queue: bodies in memory', () => {
     expect(memory.usedBytes).to.equal(0);
   });
 
+  it('leave as soon as they are stored when they are not sent for long', async () => {
+    const { cache, reads, memory } = cacheOf();
+    for (let number = 1; number <= 600; number += 1) cache.put(number, body(`${number}`));
+    for (let number = 2; number <= 600; number += 1) cache.rest(number);
+    cache.rest(999_999);
+    expect(text(cache.get(600)), 'not stored yet').to.equal('600');
+    cache.sealed();
+    cache.put(601, body('later'));
+    cache.stored(7);
+    expect([1, 2, 600, 601].map((number) => text(cache.get(number)))).to.deep.equal([
+      '1',
+      undefined,
+      undefined,
+      'later',
+    ]);
+    expect(memory.usedBytes).to.equal(cache.bytes);
+    expect(text(await cache.load(600))).to.equal('read 600');
+    expect(reads).to.deep.equal([[600, 7]]);
+    for (let number = 1; number <= 601; number += 1) cache.drop(number);
+    expect([cache.bytes, memory.usedBytes]).to.deep.equal([0, 0]);
+  });
+
   it('leave oldest first beyond the budget, and are read where their entry ends', async () => {
     const { cache, reads, memory } = cacheOf(new BodyMemory(100_000));
     fill(cache, 1, 2000);

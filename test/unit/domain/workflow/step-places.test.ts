@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RunEntry } from '../../../../src/domain/queue/runs/index.js';
-import { StepPlaces } from '../../../../src/domain/queue/runs/step-places.js';
+import { findStep, StepPlaces } from '../../../../src/domain/queue/runs/step-places.js';
 import { mark, message } from '../../../support/workflow-items.js';
 
 const entry = (at: number, stepId?: number, targetStep = 0): RunEntry => ({
@@ -23,11 +23,14 @@ describe('step places', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const entries = [entry(0)];
-        const places = new StepPlaces(entries);
+        const places = new StepPlaces();
         for (const [at, [stepId, targetStep]] of all.entries()) {
           const [asked, target] = all[(at * 7) % all.length] as [number, number];
-          expect(places.find(asked)).to.equal(lookedThrough(entries, asked));
-          expect(places.find(asked, target)).to.equal(lookedThrough(entries, asked, target));
+          const ofStep = lookedThrough(entries, asked);
+          expect([places.find(entries, asked), findStep(entries, asked)]).to.deep.equal([ofStep, ofStep]);
+          const ofTarget = lookedThrough(entries, asked, target);
+          expect(places.find(entries, asked, target)).to.equal(ofTarget);
+          expect(findStep(entries, asked, target)).to.equal(ofTarget);
           entries.push(entry(at + 1, stepId, targetStep));
         }
       }),
@@ -37,11 +40,11 @@ describe('step places', () => {
 
   it('are where the entry is that is there now: one that is delivered again has another message', () => {
     const entries = Array.from({ length: 100 }, (_, at) => entry(at, at));
-    const places = new StepPlaces(entries);
-    expect(places.find(60)?.messageId).to.equal('m60');
+    const places = new StepPlaces();
+    expect(places.find(entries, 60)?.messageId).to.equal('m60');
     entries[60] = { ...entry(60, 60), messageId: message('again') };
-    expect(places.find(60)?.messageId).to.equal('again');
-    expect(places.find(0), 'the payload is no step').to.equal(undefined);
-    expect(places.find(7, 1)).to.equal(undefined);
+    expect(places.find(entries, 60)?.messageId).to.equal('again');
+    expect(places.find(entries, 0), 'the payload is no step').to.equal(undefined);
+    expect(places.find(entries, 7, 1)).to.equal(undefined);
   });
 });

@@ -1,0 +1,39 @@
+/** Envelopes by number, for records that have no room for references; each for as long as a record names it. */
+import type { SharedEnvelope } from './envelopes.js';
+
+interface Named {
+  readonly number: number;
+  count: number;
+}
+
+export class RestingEnvelopes {
+  readonly #named = new Map<SharedEnvelope, Named>();
+  readonly #byNumber: (SharedEnvelope | undefined)[] = [];
+  readonly #free: number[] = [];
+
+  /** One more record names it. @returns its number */
+  hold(shared: SharedEnvelope): number {
+    const known = this.#named.get(shared);
+    if (known !== undefined) {
+      known.count += 1;
+      return known.number;
+    }
+    const number = this.#free.pop() ?? this.#byNumber.length;
+    this.#byNumber[number] = shared;
+    this.#named.set(shared, { number, count: 1 });
+    return number;
+  }
+
+  at(number: number): SharedEnvelope {
+    return this.#byNumber[number] as SharedEnvelope;
+  }
+
+  release(shared: SharedEnvelope): void {
+    const named = this.#named.get(shared) as Named;
+    named.count -= 1;
+    if (named.count > 0) return;
+    this.#named.delete(shared);
+    this.#byNumber[named.number] = undefined;
+    this.#free.push(named.number);
+  }
+}
