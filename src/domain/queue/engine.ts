@@ -229,7 +229,9 @@ export class QueueEngine {
   #turn(context: QueueContext, record: RecordEvent): QueueTurn {
     const state = this.#state;
     if (this.#dispatcher === undefined) for (const _ of this.prepare(context.nowMs));
-    return new EngineTurn(state, this.#dispatcher as Dispatcher, this.#words, this.#deliveredWords, context, record);
+    const dispatcher = this.#dispatcher as Dispatcher;
+    const parts = { state, dispatcher, words: this.#words, deliveredWords: this.#deliveredWords };
+    return new EngineTurn(parts, context, record);
   }
 
   /** Once a day, as soon as the soft limit is passed, by whatever. */
@@ -244,14 +246,21 @@ export class QueueEngine {
 
 /** A class, because every command has one: a literal with a getter is made ten times as slowly. */
 class EngineTurn implements QueueTurn {
+  readonly state: QueueState;
+  readonly dispatcher: Dispatcher;
+  readonly words: AttemptWords;
+  readonly deliveredWords: readonly string[];
+
   constructor(
-    readonly state: QueueState,
-    readonly dispatcher: Dispatcher,
-    readonly words: AttemptWords,
-    readonly deliveredWords: readonly string[],
+    { state, dispatcher, words, deliveredWords }: Omit<QueueTurn, 'context' | 'evolve'>,
     private readonly asked: QueueContext,
     private readonly record: RecordEvent,
-  ) {}
+  ) {
+    this.state = state;
+    this.dispatcher = dispatcher;
+    this.words = words;
+    this.deliveredWords = deliveredWords;
+  }
 
   /**
    * Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set back does
