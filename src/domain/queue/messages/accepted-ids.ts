@@ -29,12 +29,16 @@ export class AcceptedIds {
   /** Ascending. */
   readonly #generations: Generation[] = [];
   readonly #hash = { high: 0, low: 0 };
+  /** The one that was looked for last, and was not there: a publish asks several times for its own. */
+  #absent: string | undefined;
 
   has(id: string): boolean {
+    if (id === this.#absent) return false;
     hashOf(id, this.#hash);
     for (let at = this.#generations.length - 1; at >= 0; at -= 1) {
       if ((this.#generations[at] as Generation).has(this.#hash.high, this.#hash.low)) return true;
     }
+    this.#absent = id;
     return false;
   }
 
@@ -48,6 +52,7 @@ export class AcceptedIds {
   }
 
   add(id: string, atMs: number): void {
+    this.#absent = undefined;
     hashOf(id, this.#hash);
     this.#generation(Math.floor(atMs / GENERATION_MS)).add(this.#hash.high, this.#hash.low);
   }
@@ -59,6 +64,7 @@ export class AcceptedIds {
   }
 
   restore({ generation, packed }: PackedIds): void {
+    this.#absent = undefined;
     const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
     const into = this.#generation(generation);
     for (let at = 0; at < packed.length; at += 8) into.add(view.getUint32(at), view.getUint32(at + 4));
