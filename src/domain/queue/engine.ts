@@ -236,22 +236,8 @@ export class QueueEngine {
     const state = this.#state;
     if (this.#dispatcher === undefined) for (const _ of this.prepare(context.nowMs));
     const dispatcher = this.#dispatcher as Dispatcher;
-    return {
-      state,
-      dispatcher,
-      words: this.#words,
-      deliveredWords: this.#deliveredWords,
-      get context() {
-        // Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set
-        // back does not make what was found due, or a window that was found over, undone.
-        const nowMs = Math.max(context.nowMs, state.nowMs, dispatcher.nowMs);
-        return nowMs > context.nowMs ? { ...context, nowMs } : context;
-      },
-      evolve: (event) => {
-        state.evolve(event);
-        record(event);
-      },
-    };
+    const parts = { state, dispatcher, words: this.#words, deliveredWords: this.#deliveredWords };
+    return new EngineTurn(parts, context, record);
   }
 
   /** Once a day, as soon as the soft limit is passed, by whatever. */
@@ -262,4 +248,38 @@ export class QueueEngine {
     const messages = usage.usedOn(context.nowMs);
     if (messages > limit) evolve({ type: 'DailyLimitReached', limit, messages, atMs: context.nowMs });
   }
+}
+
+/** A class, because every command has one: a literal with a getter is made ten times as slowly. */
+class EngineTurn implements QueueTurn {
+  readonly state: QueueState;
+  readonly dispatcher: Dispatcher;
+  readonly words: AttemptWords;
+  readonly deliveredWords: readonly string[];
+
+  constructor(
+    { state, dispatcher, words, deliveredWords }: Omit<QueueTurn, 'context' | 'evolve'>,
+    private readonly asked: QueueContext,
+    private readonly record: RecordEvent,
+  ) {
+    this.state = state;
+    this.dispatcher = dispatcher;
+    this.words = words;
+    this.deliveredWords = deliveredWords;
+  }
+
+  /**
+   * Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set back does
+   * not make what was found due, or a window that was found over, undone.
+   */
+  get context(): QueueContext {
+    const { asked, state, dispatcher } = this;
+    const nowMs = Math.max(asked.nowMs, state.nowMs, dispatcher.nowMs);
+    return nowMs > asked.nowMs ? { ...asked, nowMs } : asked;
+  }
+
+  readonly evolve = (event: QueueEvent): void => {
+    this.state.evolve(event);
+    this.record(event);
+  };
 }

@@ -31,12 +31,16 @@ export class AcceptedIds {
   /** Ascending. */
   readonly #generations: Generation[] = [];
   readonly #hash = { high: 0, low: 0 };
+  /** The one that was looked for last, and was not there: a publish asks several times for its own. */
+  #absent: string | undefined;
 
   has(id: string): boolean {
+    if (id === this.#absent) return false;
     hashOf(id, this.#hash);
     for (let at = this.#generations.length - 1; at >= 0; at -= 1) {
       if ((this.#generations[at] as Generation).has(this.#hash.high, this.#hash.low)) return true;
     }
+    this.#absent = id;
     return false;
   }
 
@@ -50,6 +54,7 @@ export class AcceptedIds {
   }
 
   add(id: string, atMs: number): void {
+    this.#absent = undefined;
     hashOf(id, this.#hash);
     this.#generation(Math.floor(atMs / GENERATION_MS)).add(this.#hash.high, this.#hash.low);
   }
@@ -62,6 +67,7 @@ export class AcceptedIds {
 
   restore({ generation, packed }: PackedIds): void {
     assert(packed.length % HASH_BYTES === 0, 'a part of an id is restored', { bytes: packed.length });
+    this.#absent = undefined;
     const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
     const into = this.#generation(generation);
     for (let at = 0; at < packed.length; at += HASH_BYTES) into.add(view.getUint32(at), view.getUint32(at + 4));

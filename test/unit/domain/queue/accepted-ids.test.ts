@@ -41,4 +41,16 @@ describe('accepted ids', () => {
     for (let at = 0; at < 10_000; at += 1) expect(copy.has(`msg_${at}`)).to.equal(true);
     expect([...copy.packed()]).to.deep.equal(packed);
   });
+
+  it('know an id that was looked for in vain before it was accepted, or restored', () => {
+    const ids = new AcceptedIds();
+    expect(ids.has('msg_1')).to.equal(false);
+    expect(ids.has('msg_1')).to.equal(false);
+    ids.add('msg_1', 0);
+    expect(ids.has('msg_1')).to.equal(true);
+    const restored = new AcceptedIds();
+    expect(restored.has('msg_1')).to.equal(false);
+    for (const packed of ids.packed()) restored.restore(packed);
+    expect(restored.has('msg_1')).to.equal(true);
+  });
 });
