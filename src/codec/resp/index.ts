@@ -11,4 +11,10 @@ export {
   type RespVersion,
 } from './encode-reply.js';
 export { splitInlineWords } from './inline-words.js';
-export { type OversizedCommand, ProtocolError, RequestParser, type RequestParserLimits } from './request-parser.js';
+export {
+  type OversizedCommand,
+  ownCopy,
+  ProtocolError,
+  RequestParser,
+  type RequestParserLimits,
+} from './request-parser.js';

@@ -113,6 +113,13 @@ export class RequestParser {
     this.#arrivedBytes += chunk.length;
   }
 
+  /** What is left of a chunk that was fed is copied: somebody else overwrites it from now on. */
+  giveBack(chunk: Buffer): void {
+    if (this.#bytes !== chunk) return;
+    this.#bytes = this.#at === chunk.length ? EMPTY : ownCopy(chunk.subarray(this.#at));
+    this.#at = 0;
+  }
+
   /** Forgets what has not been asked for. */
   clear(): void {
     this.#bytes = EMPTY;
@@ -142,7 +149,7 @@ export class RequestParser {
     const restBytes = this.#bytes.length - this.#at;
     if (restBytes === 0) this.#bytes = EMPTY;
     else if (this.#at < LEAST_READ_BYTES || (this.#at < restBytes && this.#at < MOST_READ_BYTES)) return undefined;
-    else this.#bytes = Buffer.from(this.#bytes.subarray(this.#at));
+    else this.#bytes = ownCopy(this.#bytes.subarray(this.#at));
     this.#at = 0;
     return undefined;
   }
@@ -289,6 +296,13 @@ export class RequestParser {
     }
     return isNegative ? -value : value;
   }
+}
+
+/** In memory of its own: what is small would keep a page of others' alive otherwise. */
+export function ownCopy(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
 }
 
 /** What `toString('latin1', from, end)` calls in the end; half of its time goes into finding that out. */

@@ -14,6 +14,7 @@ import type { Socket } from 'node:net';
 import {
   encodeReplyAs,
   type OversizedCommand,
+  ownCopy,
   ProtocolError,
   RequestParser,
   type RequestParserLimits,
@@ -111,7 +112,6 @@ export class RespConnection implements ClientLink {
     });
     this.#writer = new AnswerWriter(client, this.#output, this.#held, () => this.#written());
     this.#runner = new ClientCommandRunner(face, this.client);
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('drain', () => {
       this.#output.drained();
       this.#pump();
@@ -195,6 +195,24 @@ export class RespConnection implements ClientLink {
     this.#end();
   }
 
+  receive(chunk: Buffer): void {
+    if (this.#isEnding) return;
+    this.#parser.feed(chunk);
+    this.client.lastAtMs = this.face.parts.clock.monotonicMs();
+    if (!this.#isWaiting) this.#pump();
+    if (this.#isWaiting) this.#input.narrow(); // RCO1
+  }
+
+  /** As `receive`, of bytes that others overwrite later. */
+  receiveLent(bytes: Buffer): void {
+    if (this.#isWaiting || this.#parser.bufferedBytes > 0) {
+      this.receive(ownCopy(bytes));
+      return;
+    }
+    this.receive(bytes);
+    this.#parser.giveBack(bytes);
+  }
+
   /** Looked at now and then: may it stay? */
   sweep(): void {
     const { limits, clock } = this.face.parts;
@@ -205,14 +223,6 @@ export class RespConnection implements ClientLink {
       this.#runner.checkGrant();
       if (client.closure !== undefined) this.cut('closed-to-client');
     } else if (clock.monotonicMs() - client.lastAtMs > limits.signInTimeoutMs) this.cut('not-signed-in');
-  }
-
-  #receive(chunk: Buffer): void {
-    if (this.#isEnding) return;
-    this.#parser.feed(chunk);
-    this.client.lastAtMs = this.face.parts.clock.monotonicMs();
-    if (!this.#isWaiting) this.#pump();
-    if (this.#isWaiting) this.#input.narrow(); // RCO1
   }
 
   /**

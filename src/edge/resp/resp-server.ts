@@ -11,6 +11,7 @@ import tls from 'node:tls';
 import { describeError } from '../../kernel/index.js';
 import type { RespCounts, Timer } from '../../ports/index.js';
 import { close, listen } from '../http/listening.js';
+import { readInPlace } from './read-in-place.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
 import { DEFAULT_RESP_FACE_LIMITS, type RespFaceLimits } from './resp-limits.js';
@@ -42,8 +43,8 @@ export function createRespServer(parts: RespServerParts): RespServer {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
   const server =
     parts.tls === undefined
-      ? net.createServer(options, (socket) => connections.accept(socket))
-      : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
+      ? net.createServer({ ...options, pauseOnConnect: true }, (socket) => connections.accept(socket, true))
+      : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket, false));
   // A TLS handshake has failed: its socket is gone already.
   server.on('tlsClientError', () => undefined);
   let sweeping: Timer | undefined;
@@ -92,21 +93,26 @@ class ConnectionRegister {
     return this.#connections.size;
   }
 
-  accept(socket: Socket): void {
+  /** @param isUnread it has not begun to read */
+  accept(accepted: Socket, isUnread: boolean): void {
     const { face, limits } = this;
-    const address = socket.remoteAddress ?? '';
+    const address = accepted.remoteAddress ?? '';
     const count = this.#countByAddress.get(address) ?? 0;
     if (face.isDraining) {
-      socket.destroy();
+      accepted.destroy();
       return;
     }
     if (this.#connections.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
       this.#rejected += 1;
-      socket.on('error', () => undefined);
-      socket.end(TOO_MANY, () => socket.destroy());
+      accepted.on('error', () => undefined);
+      accepted.end(TOO_MANY, () => accepted.destroy());
+      // Closed with something unread, the client would read a reset.
+      accepted.resume();
       return;
     }
+    const socket = isUnread ? readInPlace(accepted, (bytes) => connection.receiveLent(bytes)) : accepted;
     const connection = new RespConnection(face, socket, face.clients.nextId());
+    if (!isUnread) socket.on('data', (chunk: Buffer) => connection.receive(chunk));
     this.#countByAddress.set(address, count + 1);
     this.#connections.add(connection);
     this.#accepted += 1;

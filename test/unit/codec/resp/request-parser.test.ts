@@ -1,7 +1,13 @@
 /** Proves RPA1–RPA5. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { encodeCommand, ProtocolError, RequestParser, splitInlineWords } from '../../../../src/codec/resp/index.js';
+import {
+  encodeCommand,
+  ownCopy,
+  ProtocolError,
+  RequestParser,
+  splitInlineWords,
+} from '../../../../src/codec/resp/index.js';
 import { bytesHeldBy } from '../../../support/held-memory.js';
 
 const LIMITS = { maxWords: 1_000, maxWordBytes: 100_000, maxCommandBytes: 1_000_000, isUnauthenticated: false };
@@ -177,6 +183,21 @@ describe('requests of clients', () => {
 
   it('may be empty, and are nothing then', () => {
     expect(parse(['\r\n\n*0\r\n*-1\r\n  \r\nPING\r\n'])).to.deep.equal([['PING']]);
+  });
+
+  it('are what they were when whoever lent their bytes writes others over them', () => {
+    const parser = new RequestParser({ ...LIMITS });
+    const text = encodeCommand(['SET', 'key', 'value of some bytes']).repeat(3);
+    const lent = Buffer.alloc(7);
+    const items: unknown[] = [];
+    for (let at = 0; at < text.length; at += lent.length) {
+      const bytes = lent.subarray(0, lent.write(text.slice(at, at + lent.length), 'latin1'));
+      parser.feed(parser.bufferedBytes > 0 ? ownCopy(bytes) : bytes);
+      for (let item = parser.next(); item !== undefined; item = parser.next()) items.push(item);
+      parser.giveBack(bytes);
+      lent.fill('x');
+    }
+    expect(items).to.deep.equal([1, 2, 3].map(() => ['SET', 'key', 'value of some bytes']));
   });
 
   it('typed by hand have quotes and escapes', () => {
