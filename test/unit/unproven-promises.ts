@@ -25,14 +25,6 @@ export const UNPROVEN: Readonly<Record<string, string>> = {
   LUM3: INNER,
   PRO1: INNER,
   SFO1: INNER,
-  SPR5: INNER,
 
   // Rare orders of events.
-  KH2: RARE,
-  RC2: RARE,
-  RQ1: RARE,
-  SF2: RARE,
-  SN1: RARE,
-  SPR2: RARE,
-  SS3: RARE,
 };
