@@ -1,4 +1,4 @@
-/** Keeps the folders' import rules: data moves one way, and the world is reached through ports alone. Proves LD1. */
+/** Keeps the folders' import rules: data moves one way, and the world is reached through ports alone. Proves LD1, SPR5. */
 import { expect } from 'chai';
 import { COUNTERS, GAUGE_HELP, HISTOGRAMS } from '../../src/ports/metrics.js';
 import { constructorParameters, functionLengths } from '../support/function-lengths.js';
@@ -80,6 +80,22 @@ describe('architecture', () => {
   it('lets the command line alone stand above composition', () => {
     const upward = imports.filter(({ file, target }) => topOf(file) !== 'cli' && target?.startsWith('cli/'));
     expect(upward.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
+  });
+
+  it('starts the embedded server from no thread but the main one (SPR5)', () => {
+    const ENTRY = /new URL\('\.\/([\w-]+)\.js', import\.meta\.url\)/g;
+    const files = sources();
+    const entries = files.flatMap((file) => {
+      const folder = file.slice(0, file.lastIndexOf('/') + 1);
+      return [...textOf(file).matchAll(ENTRY)].map(([, name]) => `${folder}${name}.ts`);
+    });
+    expect(new Set(entries).size).to.be.greaterThan(4);
+    const loads = (file: string) =>
+      importsOf(file).flatMap(({ target, isOfType }) => (target === undefined || isOfType ? [] : [target]));
+    const inThreads = new Set<string>(entries);
+    for (const file of inThreads) for (const target of loads(file)) inThreads.add(target);
+    expect([...inThreads].filter((file) => file.startsWith('adapters/nats/embedded/server-process'))).to.deep.equal([]);
+    expect(files).to.include('adapters/nats/embedded/server-process.ts');
   });
 
   it('loads no files in a circle', () => {

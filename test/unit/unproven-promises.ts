@@ -1,10 +1,9 @@
-/** Promises that no test cites, and why: those that no test can show, and those that still wait for theirs. */
+/** Promises that no test cites, and why none can. */
 
 const INNER = 'It is about how its file works within; from outside only what follows from it can be seen.';
 const MEMORY =
   'It bounds memory or time, which the benchmarks measure: a test would be of the machine that it runs on.';
 const RARE = 'What it forbids is a rare order of events, which no test makes happen on purpose.';
-const WAITING = 'A test of its own is still to be written.';
 
 /** Number → reason. */
 export const UNPROVEN: Readonly<Record<string, string>> = {
@@ -26,25 +25,6 @@ export const UNPROVEN: Readonly<Record<string, string>> = {
   LUM3: INNER,
   PRO1: INNER,
   SFO1: INNER,
-  SPR5: INNER,
 
   // Rare orders of events.
-  CB2: RARE,
-  CB3: RARE,
-  FS1: RARE,
-  JL1: RARE,
-  JL2: RARE,
-  JO1: RARE,
-  KH2: RARE,
-  LK3: RARE,
-  RC2: RARE,
-  RI1: RARE,
-  RQ1: RARE,
-  SF2: RARE,
-  SN1: RARE,
-  SPR2: RARE,
-  SS3: RARE,
-  TJ2: RARE,
-
-  // Still to come.
 };

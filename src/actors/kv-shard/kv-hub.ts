@@ -41,6 +41,8 @@ interface Ear {
   activation: string | undefined;
   /** What is being said now. */
   saying: Promise<void> | undefined;
+  /** How often what had changed was begun to be said. */
+  begun: number;
   count: number;
 }
 
@@ -97,6 +99,7 @@ export class KvHub implements KvEvents {
       unsaid: new Map(),
       activation: undefined,
       saying: undefined,
+      begun: 0,
       count: 0,
     };
     this.#earsByPartition.set(partition, ear);
@@ -124,7 +127,16 @@ export class KvHub implements KvEvents {
 
   /** Resolves when everything that was unsaid when it was called is known to the owner (KH1, KH2). */
   async #say(ear: Ear): Promise<void> {
-    while (ear.saying !== undefined) await ear.saying.catch(() => undefined);
+    const before = ear.begun;
+    while (ear.saying !== undefined) {
+      const { begun } = ear;
+      const isSaid = await ear.saying.then(
+        () => true,
+        () => false,
+      );
+      // It was begun after this was called, so it has said this too: what has changed since is for others to wait for.
+      if (isSaid && begun > before) return;
+    }
     if (ear.unsaid.size === 0) return;
     ear.saying = this.#tell(ear).finally(() => {
       ear.saying = undefined;
@@ -135,6 +147,7 @@ export class KvHub implements KvEvents {
   async #tell(ear: Ear): Promise<void> {
     const said = [...ear.unsaid];
     ear.unsaid.clear();
+    ear.begun += 1;
     try {
       const counts = said.map(([, [kind, name]]) => [kind, name, countOf(ear, kind, name)] as const);
       const known = await this.#request(ear, { edge: this.edge, isWhole: ear.activation === undefined, counts });

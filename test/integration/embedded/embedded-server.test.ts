@@ -1,4 +1,4 @@
-/** Proves DL2, EM1–EM4, OP1, OP2, SCO1, SCO2, SPR1, SPR3, SPR4. */
+/** Proves DL2, EM1–EM4, OP1, OP2, SCO1, SCO2, SPR1–SPR4. */
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import {
 } from '../../../src/adapters/nats/embedded/index.js';
 import { recordServer } from '../../../src/adapters/nats/embedded/orphan.js';
 import { identifyProcess } from '../../../src/adapters/nats/embedded/process-identity.js';
-import { launch } from '../../../src/adapters/nats/embedded/server-process.js';
+import { chooseBinding, launch } from '../../../src/adapters/nats/embedded/server-process.js';
 import { knowsSyncAlways } from '../../../src/adapters/nats/embedded/server-version.js';
 import { describeError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -217,6 +217,26 @@ describe('embedded server', function () {
       await start();
       expect(log.of('nats-server.downgrade')[0]?.fields.earlier).to.equal('99.0.0');
     });
+  });
+
+  it('is not begun when whoever wanted it is gone before it could be bound to it (SPR2)', async function () {
+    if ((await chooseBinding()) !== 'setpriv') this.skip();
+    const binary = join(fresh.dir, 'server');
+    const ran = join(fresh.dir, 'ran');
+    await writeFile(binary, `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 });
+    const own = process.pid;
+    // Whoever dies in that moment is no longer the parent of the process that was to become the server.
+    Object.defineProperty(process, 'pid', { value: 1, configurable: true });
+    let orphan: ReturnType<typeof launch>;
+    try {
+      orphan = launch(binary, 'unused.conf', 'setpriv');
+    } finally {
+      Object.defineProperty(process, 'pid', { value: own, configurable: true });
+    }
+    expect(await orphan.ended).to.equal('exit code 70');
+    expect(await readdir(fresh.dir)).not.to.include('ran');
+    await launch(binary, 'unused.conf', 'setpriv').ended;
+    expect(await readdir(fresh.dir)).to.include('ran');
   });
 
   it('that cannot start is one line with the server’s own reason', async () => {

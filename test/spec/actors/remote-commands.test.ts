@@ -1,7 +1,8 @@
-/** Proves RC1, RC3, RC4, RQ2, RQ4, SA7, MB2. */
+/** Proves RC1–RC4, RQ1, RQ2, RQ4, SA7, MB2. */
 import { expect } from 'chai';
 import { KvShardGateway, type KvWork, serveKvShard } from '../../../src/actors/kv-shard/index.js';
 import { type ShardActor, ShardCaller } from '../../../src/actors/runtime/index.js';
+import { decodeRemoteCommand, type RemoteCommand } from '../../../src/codec/remote/index.js';
 import { OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
@@ -91,6 +92,60 @@ describe('a command to an owner in another process', () => {
   async function standStill(bus: MemoryBus): Promise<void> {
     bus.setConnected(false);
     network.connect().serve(TOPIC, () => new Promise(() => {}));
+  }
+
+  /** An owner whose answers to commands wait until a test hands them on. */
+  function servedThroughATest(actor: ShardActor<KvWork>) {
+    const inner = new MemoryNetwork(stand.time);
+    serveKvShard(inner.connect(), actor, { maxAnswers: 100, maxBytes: 1_000_000 });
+    const way = inner.connect();
+    const sent: RemoteCommand[] = [];
+    const answers: (() => void)[] = [];
+    network.connect().serve(TOPIC, async (payload) => {
+      const command = decodeRemoteCommand(payload);
+      sent.push(command);
+      const answer = await way.request(TOPIC, payload, 60_000);
+      if (command.ask !== 'greet') await new Promise<void>((resolve) => answers.push(resolve));
+      return answer;
+    });
+    return { tries: () => sent.filter(({ ask: what }) => what === 'command'), answers };
+  }
+
+  it('carries one id through all its tries, and another has another (RQ1)', async () => {
+    const actor = await stand.serving();
+    const { tries, answers } = servedThroughATest(actor);
+    const first = ask('INCR n');
+    await pass(3 * LIMITS.tryMs);
+    const ids = tries().map(({ commandId }) => commandId);
+    expect(ids.length).to.be.within(3, 4);
+    expect(new Set(ids).size).to.equal(1);
+    const second = ask('INCR n');
+    await pass(10);
+    expect(tries().at(-1)?.commandId).not.to.equal(ids[0]);
+    for (const answer of answers) answer();
+    await pass(50);
+    expect([first.reply, second.reply]).to.deep.equal([1, 2]);
+    expect(await read(actor, 'GET n')).to.equal('2');
+  });
+
+  for (const [what, afterMs] of [
+    ['while a later one is open', 2 * LIMITS.tryMs + 10],
+    ['while it is asked what became of it', LIMITS.deadlineMs + 100],
+  ] as const) {
+    it(`is answered by the answer to its first try, ${what} (RC2)`, async () => {
+      const actor = await stand.serving();
+      const { tries, answers } = servedThroughATest(actor);
+      const told = ask('INCR n');
+      await pass(afterMs);
+      expect(tries().length).to.be.greaterThan(2);
+      expect(told).to.deep.equal({});
+      answers[0]?.();
+      await pass(10);
+      expect(told.reply).to.equal(1);
+      for (const answer of answers) answer();
+      await pass(50);
+      expect(await read(actor, 'GET n')).to.equal('1');
+    });
   }
 
   it('is answered, the first one too', async () => {

@@ -1,8 +1,8 @@
-/** Proves TE1, TE2. */
+/** Proves TE1, TE2, KH2. */
 import { expect } from 'chai';
 import { KvHub } from '../../../src/actors/kv-shard/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
-import type { KvEvent } from '../../../src/messages/index.js';
+import type { KvEvent, KvRequest, KvResponse } from '../../../src/messages/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
 import { ManualTime } from '../../support/memory/index.js';
@@ -86,5 +86,69 @@ describe('what an owner says to those who listen', () => {
     expect(heard).not.to.include('late:a');
     expect(heard).to.include('late:b');
     expect(heard).to.have.length(99 + 100);
+  });
+});
+
+describe('what a process says of who listens', () => {
+  const OTHER = { ...GRANT, partitions: ['kv:db:1' as PartitionName] };
+  type Asked = { readonly request: KvRequest; answer(): void; fail(): void };
+  let asked: Asked[];
+  let hub: KvHub;
+
+  beforeEach(() => {
+    asked = [];
+    const gateway = {
+      execute: (request: KvRequest) =>
+        new Promise<KvResponse>((resolve, reject) => {
+          const answer = () => resolve({ replies: ['activation', 1], syncToken: '0-0' });
+          asked.push({ request, answer, fail: () => reject(new Error('on purpose')) });
+        }),
+    };
+    hub = new KvHub(gateway, new ManualTime(), new MemoryLog(), 'edge' as SessionId);
+  });
+
+  const listen = (name: string, grant = GRANT) => hub.subscribe(grant, 'channel', name, () => {});
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const countsOf = ({ request }: Asked) =>
+    Object.fromEntries((request.listen?.counts ?? []).map(([, name, count]) => [name, count]));
+
+  it('is said in order about one partition: one request at a time, each with all that has changed (KH2)', async () => {
+    const first = listen('a');
+    const others = [listen('b'), listen('c'), listen('b')];
+    await settled();
+    expect(asked.map(countsOf)).to.deep.equal([{ a: 1 }]);
+    const elsewhere = listen('a', OTHER);
+    await settled();
+    expect(asked.slice(1).map(({ request }) => request.partition)).to.deep.equal(OTHER.partitions);
+    asked[0]?.answer();
+    const { stop } = await first;
+    await settled();
+    expect(asked.slice(2).map(countsOf)).to.deep.equal([{ b: 2, c: 1 }]);
+    stop();
+    const late = listen('d');
+    await settled();
+    expect(asked).to.have.length(3);
+    asked[2]?.answer();
+    await Promise.all(others);
+    await settled();
+    expect(asked.slice(3).map(countsOf)).to.deep.equal([{ a: 0, d: 1 }]);
+    for (const { answer } of asked) answer();
+    await Promise.all([late, elsewhere]);
+  });
+
+  it('is said again with what follows when it could not be said (KH2)', async () => {
+    const first = listen('a').catch(() => 'refused');
+    const second = listen('b').catch(() => 'refused');
+    await settled();
+    asked[0]?.fail();
+    expect(await first).to.equal('refused');
+    await settled();
+    // The owner may know of it or not.
+    expect(asked.slice(1).map(countsOf)).to.deep.equal([{ a: 1, b: 1 }]);
+    asked[1]?.answer();
+    expect(await second).not.to.equal('refused');
+    await settled();
+    // Nobody listens to the first one any more.
+    expect(asked.slice(2).map(countsOf)).to.deep.equal([{ a: 0 }]);
   });
 });

@@ -1,4 +1,4 @@
-/** Proves FS2, FS3. */
+/** Proves FS1–FS3. */
 import { expect } from 'chai';
 import { type CredentialsKeeper, type FirstStartOptions, firstStart } from '../../../../src/actors/control/index.js';
 import { NodeRandom } from '../../../../src/adapters/node/index.js';
@@ -46,6 +46,38 @@ describe('the first start', () => {
     const again = await firstStart(options(control, keeper));
     expect(again).to.deep.include({ toPrint: undefined, warnings: [] });
     expect(control.state.databases.size).to.equal(1);
+  });
+
+  it('asks for nothing to be journaled before its credentials are in the file (FS1)', async () => {
+    const control = new MemoryControl();
+    let write = () => {};
+    const keeper = new MemoryKeeper();
+    const { prepare } = keeper;
+    keeper.prepare = async () => {
+      await new Promise<void>((resolve) => {
+        write = resolve;
+      });
+      return prepare.call(keeper);
+    };
+    const killed: FirstStartOptions['client'] = {
+      send: async (command) => {
+        expect(keeper.file).not.to.equal(undefined);
+        await control.send(command);
+        throw new MillraceError('DEFECT', 'the process ends here');
+      },
+    };
+    const start = firstStart(options(killed, keeper)).catch((error: unknown) => error);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(control.asked).to.deep.equal([]);
+    write();
+    expect(await start).to.have.property('code', 'DEFECT');
+    // What was journaled before the crash opens with what the file holds.
+    const token = hashSecret((keeper.file as FirstStartCredentials).kvToken);
+    expect(control.state.tokens.get(token)?.role).to.equal('standard');
+    const again = new MemoryKeeper();
+    again.file = keeper.file;
+    expect(await firstStart(options(control, again))).to.deep.include({ warnings: [] });
+    expect(again.file).to.equal(keeper.file);
   });
 
   it('gives nothing clear to the journal', async () => {

@@ -1,4 +1,4 @@
-/** Threads that do a job each, when they come to nothing. Proves TJ1. */
+/** Threads that do a job each, when they come to nothing. Proves TJ1, TJ2. */
 import { expect } from 'chai';
 import { JobThreads } from '../../../../src/adapters/node/index.js';
 import { silentLog } from '../../../spec/journal/shard-history.js';
@@ -34,6 +34,32 @@ describe('a thread that does one job', () => {
     expect(await codeOf(threads('process.exit(3)').run('a job'))).to.equal('TIMED_OUT');
     expect(await codeOf(threads('throw new Error("broken on purpose")').run('a job'))).to.equal('TIMED_OUT');
     expect(await codeOf(threads(SILENT, { timeLimitMs: 50 }).run('a job'))).to.equal('TIMED_OUT');
+  });
+
+  it('is gone before its job is answered, whatever came of it (TJ2)', async () => {
+    const counting = (outcome: string) => `
+      import { parentPort, workerData } from 'node:worker_threads';
+      const steps = new Int32Array(workerData.world);
+      setInterval(() => Atomics.add(steps, 0, 1), 0);
+      setTimeout(() => { ${outcome} }, 10);
+    `;
+    const outcomes = {
+      done: "parentPort.postMessage({ kind: 'done', result: 'x' })",
+      INVALID: "parentPort.postMessage({ kind: 'failed', code: 'INVALID', message: 'x', details: {} })",
+      TIMED_OUT: '',
+    };
+    for (const [expected, outcome] of Object.entries(outcomes)) {
+      const world = new SharedArrayBuffer(4);
+      const entry = new URL(`data:text/javascript,${encodeURIComponent(counting(outcome))}`);
+      const words = { nameOf: () => 'job', lost: 'nothing came', detailsOf: () => ({}), timeLimitMs: 500 };
+      const job = new JobThreads<SharedArrayBuffer, string, string>({ entry, world, log: silentLog, ...words });
+      expect(await codeOf(job.run('a job'))).to.equal(expected);
+      const steps = Atomics.load(new Int32Array(world), 0);
+      expect(steps, expected).to.be.greaterThan(0);
+      // Another job takes longer than many of its steps.
+      await threads(ANSWERING).run('later');
+      expect(Atomics.load(new Int32Array(world), 0), expected).to.equal(steps);
+    }
   });
 
   it('ends with its process: what is under way fails, and what comes later', async () => {

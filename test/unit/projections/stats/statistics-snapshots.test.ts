@@ -1,4 +1,4 @@
-/** What was counted outlives the file, and the front of the meter's log, in snapshots. Proves STS1–STS3, SM3, SN2, SN3. */
+/** What was counted outlives the file, and the front of the meter's log, in snapshots. Proves STS1–STS3, SM3, SN1–SN3. */
 import { expect } from 'chai';
 import { StatisticsSnapshots, type StoredStatistics } from '../../../../src/journal/index.js';
 import { type DatabaseId, isMillraceError } from '../../../../src/kernel/index.js';
@@ -88,6 +88,11 @@ describe('statistics in snapshots', () => {
     stand.files('whole.db').remove();
     stand.snapshots = AT_ONCE;
     return all;
+  }
+
+  /** What is counted of one database now, whatever is still to come. */
+  async function shownBy(model: StatisticsModel) {
+    return model.database(DATABASE, '12h', stand.nowMs);
   }
 
   /** Waits until so much of the meter's log is in two snapshots, and lets go of that. */
@@ -247,6 +252,43 @@ describe('statistics in snapshots', () => {
     const again = await stand.open('late.db');
     expect(await everything(again)).to.deep.equal(whole);
     expect(again.status().incompleteShards).to.deep.equal([]);
+  });
+
+  it('are a cut: nothing is counted while one is read, and it has what its marks say (SN1)', async () => {
+    let goOn = () => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const memory = stand.queue.objects;
+    let isReading = false;
+    const objects: ObjectStore = {
+      put: async (name, bytes) => {
+        if (name.startsWith('statistics/segment/')) {
+          isReading = true;
+          await gate;
+        }
+        await memory.put(name, bytes);
+      },
+      get: (name) => memory.get(name),
+      list: (prefix) => memory.list(prefix),
+      delete: (name) => memory.delete(name),
+    };
+    await load(5);
+    const live = await stand.open('live.db', undefined, objects);
+    const before = await shownBy(live);
+    await eventually(() => expect(isReading).to.equal(true));
+    await load(5);
+    // Another process, with a store of its own, has counted all of it by then.
+    const other = await stand.open('other.db', undefined, new MemoryObjectStore());
+    await eventually(async () => expect(sum((await shownBy(other)).commands)).to.equal(2 * sum(before.commands)));
+    const meanwhile = await shownBy(live);
+    goOn();
+    expect(meanwhile).to.deep.equal(before);
+    await eventually(async () => expect(sum((await shownBy(live)).commands)).to.equal(2 * sum(before.commands)));
+    await stand.close(live);
+    const whole = await expected();
+    const again = await stand.open('again.db');
+    expect(await everything(again)).to.deep.equal(whole);
   });
 
   it('may be written by several processes at once', async () => {
