@@ -23,6 +23,6 @@ export function countingQueueFold(): QueuePartitionFold {
 
 /** A database's. @param moment  when it is, for commands that ask; milliseconds since the epoch */
 export function keyedKvFold(random: Random, moment: () => number): KvKeyedFold {
-  const facts = { nowMicros: () => Math.round(moment() * 1000), info: () => new Map() };
-  return new KvKeyedFold(new KvEngine(random, facts));
+  const processInfo = { nowMicros: () => Math.round(moment() * 1000), info: () => new Map() };
+  return new KvKeyedFold(new KvEngine(random, processInfo));
 }
