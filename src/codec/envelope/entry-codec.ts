@@ -70,7 +70,7 @@ export function sectionHashHead({ partition, index, previousHash, effects }: Sec
   return encoder.encode([partition, index, previousHash, effects.length]);
 }
 
-/** As it stands in its entry. */
+/** The section stands so in its entry. */
 export function encodeSection(section: Section): Uint8Array {
   return encoder.encode(sectionFields(section));
 }
