@@ -8,7 +8,7 @@ import { MillraceError, type PartitionName, type Random } from '../../kernel/ind
 import { CONTROL_PARTITION, isQueuePartition } from '../../messages/index.js';
 import { KvKeyedFold } from '../keyed-fold.js';
 
-/** As the compactor folds. @throws DEFECT for a partition of a plane that is not known here */
+/** It is what the compactor folds with. @throws DEFECT for a partition of a plane that is not known here */
 export function foldOfPartition(partition: PartitionName): PartitionFold {
   if (partition.startsWith('kv:')) return replayFold();
   if (isQueuePartition(partition)) return new QueuePartitionFold();
