@@ -12,7 +12,7 @@ export class People {
   readonly mgmtKeys = new Map<string, AccountId>();
   /** Accounts whose queue it is, then queues. */
   readonly queues = new Owned<AccountId, AccountId>();
-  /** By e-mail, they are accounts that are no teams; more than one only where an earlier release let it be. */
+  /** They are accounts by e-mail that are no teams; more than one only where an earlier release let it be. */
   readonly #own = new Owned<string, AccountId>();
   /** They are keyed by the e-mail of a member. */
   readonly #teams = new Owned<string, AccountId>();
