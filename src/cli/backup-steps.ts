@@ -50,18 +50,18 @@ export async function makeBackup(
     );
   }
   const log = commandLog(config);
-  const world = await openSource(config, log);
+  const opened = await openSource(config, log);
   try {
     const keyId = await keyIdOf(sealKeyFile);
     const files = new BackupDirectory(directory);
     await files.begin();
     if (keyTo !== undefined) await copyKey(sealKeyFile, keyTo);
-    for (const shard of world.installation.journals) await mustBeWhole(world.source, shard);
-    const manifest = await createBackup(world.source, files, world.installation, { madeBy: VERSION, keyId });
+    for (const shard of opened.installation.journals) await mustBeWhole(opened.source, shard);
+    const manifest = await createBackup(opened.source, files, opened.installation, { madeBy: VERSION, keyId });
     await files.end();
     return manifest;
   } finally {
-    await world.close();
+    await opened.close();
   }
 }
 
@@ -96,17 +96,17 @@ export async function restoreInto(
     if (!isMarked) await keeper.write(mark);
     isMarked = true;
   };
-  const world = await openTarget(config, log, begin);
+  const opened = await openTarget(config, log, begin);
   try {
-    await refuseUsedInstallation(world.target);
-    await begin(world.mark);
+    await refuseUsedInstallation(opened.target);
+    await begin(opened.mark);
     if (key.from !== undefined) await installKey(manifest, key.from, sealKeyFile);
-    const shards = await restoreBackup(reader, world.target, manifest, tell);
+    const shards = await restoreBackup(reader, opened.target, manifest, tell);
     const places = shards.map(({ shard, epoch, claim }) => ({ shard, epoch, claim }));
-    await world.mark.write({ ...mark, state: 'complete', finishedAt: new Date().toISOString(), shards: places });
+    await opened.mark.write({ ...mark, state: 'complete', finishedAt: new Date().toISOString(), shards: places });
     return { manifest, shards };
   } finally {
-    await world.close();
+    await opened.close();
   }
 }
 

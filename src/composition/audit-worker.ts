@@ -20,7 +20,7 @@ await sendTexts(port, texts(data, log));
 port.close();
 
 /** Its connections end with the thread. */
-async function* texts({ job, world }: JobTask<AuditedInstallation, AuditTask>, log: Log): AsyncIterable<string> {
-  const parts = await openThread(world, 'audit', log);
-  yield* walk({ ...world, ...parts, foldFactory: foldOfPartition }, job);
+async function* texts({ job, installation }: JobTask<AuditedInstallation, AuditTask>, log: Log): AsyncIterable<string> {
+  const parts = await openThread(installation, 'audit', log);
+  yield* walk({ ...installation, ...parts, foldFactory: foldOfPartition }, job);
 }

@@ -10,8 +10,8 @@ const NICENESS = 10;
 await doJob<JobTask<ThreadTask, KeepRequest>, KeptState>(
   'a keeper of moments',
   NICENESS,
-  async ({ job, world }, log) => {
-    const { close, ...parts } = await openThread(world, `backup ${job.backup}`, log);
+  async ({ job, installation }, log) => {
+    const { close, ...parts } = await openThread(installation, `backup ${job.backup}`, log);
     try {
       return await keepStates(parts, job, BACKUP_PLANES.fold);
     } finally {

@@ -16,10 +16,10 @@ const NICENESS = 10;
 await doJob<JobTask<CompactorTask, CompactionJob>, CompactionResult>(
   'the compactor',
   NICENESS,
-  async ({ job, world }, log) => {
-    const { close, ...parts } = await openThread(world, `compactor ${job.shard}`, log);
+  async ({ job, installation }, log) => {
+    const { close, ...parts } = await openThread(installation, `compactor ${job.shard}`, log);
     try {
-      return await compactShard(parts, job, foldOfPartition, world.limits);
+      return await compactShard(parts, job, foldOfPartition, installation.limits);
     } finally {
       await close();
     }

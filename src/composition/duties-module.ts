@@ -16,7 +16,7 @@ export function registerDuties(c: DependencyContainer): void {
   tokens.once(c, tokens.BACKUP_THREADS, () => {
     return new JobThreads({
       entry: new URL('./backup-keeper-worker.js', import.meta.url),
-      world: threadTaskOf(c),
+      installation: threadTaskOf(c),
       log: c.resolve(tokens.LOG),
       nameOf: ({ backup }) => `backup ${backup}`,
       lost: 'nothing was kept',

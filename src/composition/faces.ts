@@ -119,7 +119,7 @@ function auditThreads(c: DependencyContainer): AuditThreads<AuditedInstallation>
   const { kv, queue } = shardNames(c.resolve(tokens.NATS).layout);
   return new AuditThreads<AuditedInstallation>({
     entry: new URL('./audit-worker.js', import.meta.url),
-    world: {
+    installation: {
       ...threadTaskOf(c),
       kvShards: kv.length,
       queueShards: queue.length,

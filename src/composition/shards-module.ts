@@ -57,7 +57,7 @@ function compactor(c: DependencyContainer): WorkerCompactor<CompactorTask> {
   const limits = { ...DEFAULT_COMPACTION_LIMITS, retention, total: c.resolve(tokens.JOURNAL_TOTAL) };
   return new WorkerCompactor({
     entry: new URL('./compactor-worker.js', import.meta.url),
-    world: { ...threadTaskOf(c), limits },
+    installation: { ...threadTaskOf(c), limits },
     log: c.resolve(tokens.LOG),
   });
 }

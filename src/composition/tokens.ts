@@ -141,7 +141,7 @@ export function storagePortsOf(c: DependencyContainer) {
   };
 }
 
-/** What the parts of a process reach the world by. */
+/** What the parts of a process reach the outside by. */
 export function portsOf(c: DependencyContainer) {
   return { ...storagePortsOf(c), metrics: c.resolve(METRICS), bus: c.resolve(BUS) };
 }

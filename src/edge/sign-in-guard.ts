@@ -51,7 +51,7 @@ export interface SignIns {
   failed(address: string, name?: string): number | undefined;
 }
 
-/** For faces that nobody guesses at. */
+/** It is for faces that nobody guesses at. */
 export const UNGUARDED: SignIns = { isQuiet: true, waitOf: () => undefined, failed: () => undefined };
 
 export class SignInGuard {

@@ -85,7 +85,7 @@ export class WireSpellings {
   readonly #aliases: readonly Spelling[];
   /** Query keys of the queue's token; true for an alias. */
   readonly #tokenKeys: ReadonlyMap<string, boolean>;
-  /** For each header its names in lower case, neutral first (WAL1). */
+  /** It has for each header its names in lower case, neutral first (WAL1). */
   readonly #incoming: ReadonlyMap<WireHeader, readonly string[]>;
   readonly #words: readonly string[];
 

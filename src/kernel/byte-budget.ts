@@ -10,11 +10,11 @@
  *  BB5 what a tenant holds beyond its share, because it is there already, is taken from nobody else's
  */
 
-/** Of the whole. */
+/** A tenant may have so much of the whole. */
 const TENANT_SHARE = 0.5;
 const RESERVED_BUDGET = 0.2;
 const STRANGERS_SHARE = 0.125;
-/** Of a tenant's part: what one answer may hold, so that several of its requests fit beside each other. */
+/** It is the share of a tenant's part: what one answer may hold, so that several of its requests fit beside each other. */
 const ANSWER_SHARE = 0.5;
 
 /** Nobody has signed in. */
@@ -48,7 +48,7 @@ export class ByteBudget {
     return Math.floor(this.limitBytes * TENANT_SHARE);
   }
 
-  /** Of one answer. */
+  /** One answer may have so many. */
   get maxAnswerBytes(): number {
     return Math.floor(this.limitBytes * TENANT_SHARE * ANSWER_SHARE);
   }
@@ -57,7 +57,7 @@ export class ByteBudget {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
-  /** To be released once, whatever happens. */
+  /** It has to be released once, whatever happens. */
   hold(tenant: string): Hold {
     return new Hold(this, tenant);
   }

@@ -33,12 +33,12 @@ const rowOf1 = {
   misses: integer,
   bytesIn: integer,
   bytesOut: integer,
-  /** Of all requests. */
+  /** They count all requests. */
   latencies,
 };
 
 const rowSince2 = {
-  /** Of those that wrote. */
+  /** They count the requests that wrote. */
   writeLatencies: latencies,
   /** How long all requests together took that only read, and those that wrote. */
   readMicros: integer,
@@ -78,7 +78,7 @@ const kvGauge = openRecord({
   index: integer,
   keys: integer,
   storageBytes: integer,
-  /** Of that owner, among those of the shard; left out in old records. */
+  /** It is the epoch of that owner, among those of the shard; left out in old records. */
   epoch: absent(integer),
 });
 export type MeterKvGauge = TypeOf<typeof kvGauge>;

@@ -20,7 +20,7 @@ export type KvEvent = TypeOf<typeof kvEvent>;
 /** What one process is told of one partition, in order. */
 export const kvDelivery = openRecord({
   partition: text<PartitionName>(),
-  /** Of the owner that tells; after a takeover an older one is not believed any more. */
+  /** It is that of the owner that tells; after a takeover an older one is not believed any more. */
   activation: text(),
   events: listOf(kvEvent),
 });

@@ -38,12 +38,12 @@ export type KvMode = TypeOf<typeof mode>;
 const client = namedRecord({
   face: wordOf('rest', 'resp'),
   protocol: integer as Shape<2 | 3>,
-  /** Of the connection, unique among all processes: `<session>:<number>`. */
+  /** It is the connection's, unique among all processes: `<session>:<number>`. */
   id: text(),
-  /** For MONITOR and ACL LOG: `127.0.0.1:50432`. */
+  /** MONITOR and ACL LOG show it: `127.0.0.1:50432`. */
   address: text(),
   user: text(),
-  /** As CLIENT SETNAME gave it. */
+  /** It is what CLIENT SETNAME gave. */
   name: absent(text()),
   /** The user's ACL rules, where they matter to the owner: for scripts of users who may not do everything. */
   rules: absent(text()),
@@ -53,7 +53,7 @@ export type KvClient = TypeOf<typeof client>;
 /** A mark that WATCH gave, with the keys it stands for. */
 const watch = namedRecord({
   keys: listOf(byteString),
-  /** Of the owner's activation and its count of changes; opaque. */
+  /** It is made of the owner's activation and its count of changes; opaque. */
   mark: text(),
 });
 export type KvWatch = TypeOf<typeof watch>;
@@ -104,7 +104,7 @@ export interface KvRequest extends RecordType<typeof asked & typeof details> {
   readonly isGone?: (() => boolean) | undefined;
 }
 
-/** As it travels: a process of an earlier version sends no details. */
+/** It travels so: a process of an earlier version sends no details. */
 export const kvRequest = openRecord({ ...asked, details: orElse(namedRecord(details), {}) });
 
 /** A command that a script was refused: the command, the key or the channel that was in the way. */
@@ -122,7 +122,7 @@ export const kvResponseOf = (reply: Shape<Reply>) =>
     isAborted: absent(flag),
     /** The database has reached its bound, and nothing may be evicted: commands that let it grow are refused for now. */
     isFull: absent(flag),
-    /** Of a request with `trackFor`: keys that its scripts have read, of those that were named and of others. */
+    /** They answer a request with `trackFor`: keys that its scripts have read, of those that were named and of others. */
     scriptReads: absent(listOf(byteString)),
     /** What scripts and functions of it were refused, for ACL LOG. */
     denials: absent(listOf(scriptDenial)),

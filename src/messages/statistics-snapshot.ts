@@ -6,7 +6,7 @@ import { segmentRef } from './manifest.js';
 /** How far a journal was counted. */
 const mark = openRecord({
   shard: text<ShardName>(),
-  /** Of the stream: another value is another journal. */
+  /** It is the stream's: another value is another journal. */
   createdAt: text(),
   position: integer,
   /** Number and hash of the last entry; 0 of the meter's log, which has no chain. */

@@ -11,13 +11,13 @@ export interface KvLimits {
   readonly maxCommandsPerSecond?: number | undefined;
   /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
   readonly maxBytesPerMonth?: number | undefined;
-  /** Of the native protocol, in one process; undefined or 0: the process's own bound. */
+  /** They are those of the native protocol, in one process; undefined or 0: the process's own bound. */
   readonly maxConnections?: number | undefined;
 }
 
 /** Addresses that may use a database. */
 export interface Networks {
-  /** As it was asked for; two lists are the same when their texts are. */
+  /** It is what was asked for; two lists are the same when their texts are. */
   readonly text: string;
   /** @param address IPv4, or IPv6 with an IPv4 address mapped into it; every other is outside */
   has(address: string): boolean;
@@ -75,7 +75,7 @@ export interface RespAccess {
   isCurrent(grant: KvGrant): boolean;
   /** What the same user may do now that the grant is not current; undefined: nothing, the connection ends. */
   renewed?(grant: KvGrant): KvGrant | undefined;
-  /** As `Access` has it. */
+  /** It is the one that `Access` has. */
   readonly version?: number;
 }
 
@@ -128,11 +128,11 @@ export interface QueueUsage {
 /** How large something is now; told when it has changed. */
 export interface KvGauge {
   readonly database: DatabaseId;
-  /** Of the partition, from 0. */
+  /** It is that of the partition, from 0. */
   readonly index: number;
   readonly keys: number;
   readonly storageBytes: number;
-  /** Of the owner that tells it: its successors' are larger. */
+  /** It is that of the owner that tells it: its successors' are larger. */
   readonly epoch: number;
 }
 

@@ -10,7 +10,7 @@ export const MANIFEST_FILE = 'manifest.json';
 export interface FileRef {
   readonly name: string;
   readonly bytes: number;
-  /** Of the whole file, 64 lower-case hex digits. */
+  /** It is the digest of the whole file, 64 lower-case hex digits. */
   readonly sha256: string;
 }
 

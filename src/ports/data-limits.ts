@@ -19,7 +19,7 @@ export interface DataLimits {
   reached(partition: PartitionName): void;
 }
 
-/** For where no plans are. */
+/** They hold where no plans are. */
 export const NO_DATA_LIMITS: DataLimits = {
   version: 0,
   limitOf: () => undefined,

@@ -3,15 +3,15 @@ import type { SearchIndex, SearchLimits, TeamRole } from '../domain/control/inde
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 
 export interface ManagementGrant {
-  /** Of the person, lower case. */
+  /** It is that of the person, in lower case. */
   readonly email: string;
-  /** For which the key acts: the person's own, or a team's. */
+  /** The key acts for this account: the person's own, or a team's. */
   readonly account: AccountId;
   readonly isTeam: boolean;
   /** `owner` in one's own account. */
   readonly role: TeamRole;
   readonly isReadOnly: boolean;
-  /** For the audit log. */
+  /** The audit log names it. */
   readonly keyName: string;
 }
 

@@ -21,9 +21,9 @@ export interface LogQuery {
   readonly states: readonly MessageState[];
   readonly order: 'earliestFirst' | 'latestFirst';
   readonly count: number;
-  /** As a page before returned it. */
+  /** It is what a page before has returned. */
   readonly cursor: string | undefined;
-  /** By message: `count` is of messages, each of which comes with all of its events that match, behind one another. */
+  /** When it is by message, `count` is of messages, each of which comes with all of its events that match. */
   readonly groupBy?: 'message' | undefined;
   /** Bytes of each body that are wanted, of messages and of responses; 0 or less: none; undefined: all. */
   readonly trimBytes?: number | undefined;
@@ -34,11 +34,11 @@ export interface LogEvent {
   readonly state: MessageState;
   readonly messageId: MessageId;
   readonly envelope: Envelope;
-  /** Of the message. */
+  /** It is the body of the message. */
   readonly body: Uint8Array;
   readonly nextDeliveryAtMs: number | undefined;
   readonly error: string | undefined;
-  /** With ERROR. */
+  /** It comes with ERROR. */
   readonly response: { readonly status: number; readonly header: HeaderList; readonly body: Uint8Array } | undefined;
 }
 

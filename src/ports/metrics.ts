@@ -133,14 +133,14 @@ export interface Metrics {
   gauge(name: GaugeName, read: () => number | undefined, label?: string): { stop(): void };
 }
 
-/** For whoever is not watched: counts nothing. */
+/** They serve whoever is not watched, and count nothing. */
 export const UNWATCHED: Metrics = {
   counter: () => ({ add: () => undefined }),
   histogram: () => ({ observe: () => undefined }),
   gauge: () => ({ stop: () => undefined }),
 };
 
-/** For gauges; undefined stays so. */
+/** Gauges want it; undefined stays so. */
 export function inSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }

@@ -6,7 +6,7 @@ export interface NativeFace {
   counts(): RespCounts;
 }
 
-/** Of one process: what its native protocol's face has done, and what its clients have begun. */
+/** They are those of one process: what its native protocol's face has done, and what its clients have begun. */
 export interface RespCounts {
   readonly connections: number;
   /** Connections there have been. */
@@ -22,6 +22,6 @@ export interface RespCounts {
   readonly trackedItems: number;
   readonly trackedPrefixes: number;
   readonly watchingClients: number;
-  /** Of all clients; one that several watch counts for each. */
+  /** They are those of all clients; one that several watch counts for each. */
   readonly watchedKeys: number;
 }

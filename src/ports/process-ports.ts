@@ -9,7 +9,7 @@ import type { ObjectStore } from './object-store.js';
 import type { Random } from './random.js';
 import type { Timers } from './timers.js';
 
-/** Of a process, a thread and a command alike. */
+/** They are those of a process, a thread and a command alike. */
 export interface StoragePorts {
   readonly clock: Clock;
   readonly timers: Timers;

@@ -19,7 +19,7 @@ export interface QueueAccess {
   grantForQueueUser(userId: string): QueueGrant | undefined;
 }
 
-/** For the owner of an account's queue: the limits in force, as far as this process has heard. */
+/** It gives the owner of an account's queue the limits in force, as far as this process has heard. */
 export interface AccountBook {
   /** Undefined: no such account, or not heard of yet. */
   termsOf(account: AccountId): AccountTerms | undefined;

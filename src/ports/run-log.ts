@@ -26,7 +26,7 @@ export interface RunLogFilter {
   readonly label?: readonly string[];
   readonly flowControlKey?: readonly string[];
   readonly callerIp?: readonly string[];
-  /** Of the run's creation, or of the event; inclusive. */
+  /** It is the instant of the run's creation, or of the event; inclusive. */
   readonly fromMs?: number;
   readonly toMs?: number;
 }
@@ -34,7 +34,7 @@ export interface RunLogFilter {
 interface PageQuery {
   readonly filter: RunLogFilter;
   readonly count: number;
-  /** As a page before returned it. */
+  /** It is what a page before has returned. */
   readonly cursor: string | undefined;
   /** UTF-8 bytes that are left of each body; -1: bodies are left out; undefined: they are whole. */
   readonly trimBytes: number | undefined;
@@ -43,7 +43,7 @@ interface PageQuery {
 export interface RunQuery extends PageQuery {
   /** Empty: any. */
   readonly states: readonly RunState[];
-  /** Of one of its steps; empty: any. */
+  /** They are those of one of its steps; empty: any. */
   readonly stepStates: readonly StepState[];
 }
 
@@ -103,9 +103,9 @@ export interface LoggedStep {
   readonly maxRetries: number;
   readonly retryDelay: string | undefined;
   readonly header: HeaderList;
-  /** With STEP_RETRY, while no attempt is under way. */
+  /** It comes with STEP_RETRY, while no attempt is under way. */
   readonly nextDeliveryAtMs: number | undefined;
-  /** Of a step that has not come to a good end. */
+  /** They are those of a step that has not come to a good end. */
   readonly failures: readonly StepFailure[];
   readonly sleepForMs: number | undefined;
   readonly sleepUntilMs: number | undefined;
@@ -117,7 +117,7 @@ export interface LoggedStep {
 /** A delivery whose outcome, the next step, is not known. */
 export interface NextDelivery {
   readonly messageId: MessageId;
-  /** As the endpoint has told it with a failure. */
+  /** The endpoint has told it with a failure. */
   readonly stepName: string | undefined;
   readonly state: StepState;
   readonly maxRetries: number;
@@ -151,7 +151,7 @@ export interface LoggedFailureFunction {
   readonly nextDeliveryAtMs: number | undefined;
 }
 
-/** Of the run: alike in its record and in its events. */
+/** They are those of the run: alike in its record and in its events. */
 interface RunFacts {
   readonly runId: RunId;
   readonly url: string;
@@ -189,7 +189,7 @@ export interface StepInfo {
   readonly stepType: string;
   readonly callType: LoggedStep['callType'] | 'failureCall';
   readonly concurrent: number;
-  /** With CREATED. */
+  /** It comes with CREATED. */
   readonly out: string | undefined;
 }
 
@@ -197,19 +197,19 @@ export interface RunEvent extends RunFacts {
   readonly atMs: number;
   readonly state: RunEventState;
   readonly step: StepInfo | undefined;
-  /** Of the message. */
+  /** They are the headers of the message. */
   readonly header: HeaderList;
   readonly nextDeliveryAtMs: number | undefined;
   readonly error: string | undefined;
-  /** With ERROR. */
+  /** It comes with ERROR. */
   readonly response:
     | { readonly status: number; readonly header: HeaderList; readonly body: string | undefined }
     | undefined;
-  /** With RUN_STARTED. */
+  /** It comes with RUN_STARTED. */
   readonly invoker: LoggedInvoker | undefined;
-  /** With RUN_SUCCESS. */
+  /** It comes with RUN_SUCCESS. */
   readonly runResponse: string | undefined;
-  /** With RUN_FAILED. */
+  /** It comes with RUN_FAILED. */
   readonly dlqId: DlqId | undefined;
 }
 

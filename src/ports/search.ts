@@ -26,9 +26,9 @@ export interface SearchHit {
   readonly id: string;
   /** From 0 to 1, the best is 1. */
   readonly score: number;
-  /** With `includeData`. */
+  /** It comes with `includeData`. */
   readonly content?: JsonObject | undefined;
-  /** With `includeMetadata`, when the document has some. */
+  /** It comes with `includeMetadata`, when the document has some. */
   readonly metadata?: JsonObject | undefined;
 }
 
@@ -40,9 +40,9 @@ export interface SearchNamespaceInfo {
 }
 
 export interface SearchIndexInfo {
-  /** By name; a name without documents that were indexed is absent. */
+  /** They are keyed by name; a name without documents that were indexed is absent. */
   readonly namespaces: ReadonlyMap<string, SearchNamespaceInfo>;
-  /** Of the vectors that stand for documents without a vector of their own. */
+  /** They are those of the vectors that stand for documents without a vector of their own. */
   readonly dimensions: number;
 }
 

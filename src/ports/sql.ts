@@ -10,7 +10,7 @@ export type SqlValue = number | string | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface SqlStatement {
-  /** Of a statement that gives no rows. @returns rows changed. @throws SqlFailure, as all of these do */
+  /** The statement gives no rows. @returns rows changed. @throws SqlFailure, as all of these do */
   run(values: readonly SqlValue[]): number;
   /** @returns the new row's id; 0 when the statement says to leave a row that is there already */
   insert(values: readonly SqlValue[]): number;

@@ -34,9 +34,9 @@ export interface DatabaseDay {
   readonly day: number;
   readonly commands: number;
   readonly writes: number;
-  /** Of those, scripts and functions that were called. */
+  /** So many of those called scripts and functions. */
   readonly scripts: number;
-  /** Of requests and replies together. */
+  /** It is that of requests and replies together. */
   readonly bandwidthBytes: number;
   /** What the data took, as it was known at the end of the day, or is known now. */
   readonly storageBytes: number;
@@ -52,15 +52,15 @@ export interface DatabaseSeries extends MaybeBehind {
   readonly hits: readonly number[];
   readonly misses: readonly number[];
   readonly bandwidthBytes: readonly number[];
-  /** As they were at the end of the step. */
+  /** They and the next two are as they were at the end of the step. */
   readonly connections: readonly number[];
   readonly keys: readonly number[];
   readonly storageBytes: readonly number[];
-  /** Of requests, whatever they held; a request that wrote is a write. */
+  /** It is that of requests, whatever they held; a request that wrote is a write. */
   readonly latency: LatencySeries;
   readonly readLatency: LatencySeries;
   readonly writeLatency: LatencySeries;
-  /** By name in upper case, sorted; names that were called within the period. */
+  /** They are sorted by name in upper case; names that were called within the period. */
   readonly commandCounts: readonly { readonly name: string; readonly counts: readonly number[] }[];
   /** From the first of the month that the day four days ago is in, up to today. */
   readonly days: readonly DatabaseDay[];
@@ -78,7 +78,7 @@ export interface AccountDay {
   readonly day: number;
   /** What is charged: acceptances and retries. */
   readonly requests: number;
-  /** Of those, of workflows' runs. */
+  /** So many of those were of workflows' runs. */
   readonly workflowRequests: number;
   /** Runs that began. */
   readonly workflowRuns: number;
@@ -128,7 +128,7 @@ export interface SearchSeries extends MaybeBehind {
   readonly current: { readonly documents: number; readonly storageBytes: number };
 }
 
-/** Of all the indexes together, in the current month. */
+/** They are those of all the indexes together, in the current month. */
 export interface SearchTotals extends MaybeBehind {
   readonly documents: number;
   readonly storageBytes: number;

@@ -4,5 +4,5 @@ export interface StorageGauge {
   isFull(): boolean;
 }
 
-/** For where nobody watches, or there is nothing to watch. */
+/** It serves where nobody watches, or there is nothing to watch. */
 export const ROOMY: StorageGauge = { isFull: () => false };

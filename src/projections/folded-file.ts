@@ -26,7 +26,7 @@ export interface FoldedFileParts {
   readonly timers: Timers;
   readonly log: Log;
   readonly store: { discard(reason: string): void; close(): void };
-  /** As errors name it, with its verb: `the read model is`. */
+  /** Errors name it so, with its verb: `the read model is`. */
   readonly name: string;
   /** Makes the followers of the file as it is now, or was made anew. @returns none when it was stopped meanwhile */
   follow(signal: AbortSignal): Promise<readonly ShardFollower[]> | readonly ShardFollower[];

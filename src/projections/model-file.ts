@@ -8,7 +8,7 @@ import { describeError } from '../kernel/index.js';
 import { type Log, SqlFailure, type SqlFile, type SqlFiles } from '../ports/index.js';
 
 export interface ModelFileParts<Parts> {
-  /** As lines of the log name it. */
+  /** Lines of the log name it so. */
   readonly model: string;
   readonly clusterId: string;
   readonly version: number;

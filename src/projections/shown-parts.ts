@@ -22,7 +22,7 @@ export class ShownParts {
     return new ShownParts(prepared(file, STATEMENTS));
   }
 
-  /** For another page: ids may mean other rows by now. */
+  /** It serves another page: ids may mean other rows by now. */
   anew(): ShownParts {
     return new ShownParts(this.sql);
   }

@@ -11,7 +11,7 @@ export class WaitingQuestions {
   constructor(
     private readonly timers: Timers,
     private readonly waitMs: number,
-    /** As errors name it: `the read model`. */
+    /** Errors name it so: `the read model`. */
     private readonly model: string,
   ) {}
 

@@ -26,27 +26,27 @@ export interface WalkPorts extends InstallationPorts, ReplayPorts {
 type TaskOf<Kind extends AuditTask['kind']> = Extract<AuditTask, { readonly kind: Kind }>;
 
 /** @throws as `JournalAudit.run` */
-export function walk(world: WalkPorts, task: AuditTask): AsyncIterable<string> {
+export function walk(ports: WalkPorts, task: AuditTask): AsyncIterable<string> {
   switch (task.kind) {
     case 'timeline':
-      return timeline(world, task);
+      return timeline(ports, task);
     case 'state':
-      return state(world, task);
+      return state(ports, task);
     case 'diff':
-      return diff(world, task);
+      return diff(ports, task);
     case 'verify':
-      return task.of === undefined ? verifyAll(world) : verifyPlace(world, task.of);
+      return task.of === undefined ? verifyAll(ports) : verifyPlace(ports, task.of);
   }
 }
 
 /** Shards one after the other: each has positions of its own. */
-async function* timeline(world: WalkPorts, { of, from, to, limit }: TaskOf<'timeline'>): AsyncIterable<string> {
-  const places = placesOf(world, of);
+async function* timeline(ports: WalkPorts, { of, from, to, limit }: TaskOf<'timeline'>): AsyncIterable<string> {
+  const places = placesOf(ports, of);
   if (places.size > 1 && (from?.kind === 'position' || to?.kind === 'position')) throw ambiguous();
   let left = limit;
   for (const [shard, partitions] of places) {
     let line = '';
-    for await (const piece of exportLines(world, shard, new Set(partitions), { from, to })) {
+    for await (const piece of exportLines(ports, shard, new Set(partitions), { from, to })) {
       line += piece;
       if (!piece.endsWith('\n')) continue;
       yield line.trimEnd();
@@ -57,11 +57,11 @@ async function* timeline(world: WalkPorts, { of, from, to, limit }: TaskOf<'time
   }
 }
 
-async function* state(world: WalkPorts, task: TaskOf<'state'>): AsyncIterable<string> {
+async function* state(ports: WalkPorts, task: TaskOf<'state'>): AsyncIterable<string> {
   const { of, at, after, limit, withValues } = task;
-  const places = placesOf(world, of);
+  const places = placesOf(ports, of);
   if (places.size > 1 && at.kind === 'position') throw ambiguous();
-  const replayed = await replayDatabase(world, places, at);
+  const replayed = await replayDatabase(ports, places, at);
   const { atMs } = replayed;
   const folds = replayed.parts.map(({ fold }) => fold);
   const total = folds
@@ -83,12 +83,12 @@ async function* state(world: WalkPorts, task: TaskOf<'state'>): AsyncIterable<st
   }
 }
 
-async function* diff(world: WalkPorts, task: TaskOf<'diff'>): AsyncIterable<string> {
+async function* diff(ports: WalkPorts, task: TaskOf<'diff'>): AsyncIterable<string> {
   const { of, from, to, limit, withValues } = task;
-  const places = placesOf(world, of);
+  const places = placesOf(ports, of);
   if (places.size > 1 && (from.kind === 'position' || to.kind === 'position')) throw ambiguous();
   let left = limit;
-  for await (const [, found] of diffDatabase(world, places, { from, to }, { withValues })) {
+  for await (const [, found] of diffDatabase(ports, places, { from, to }, { withValues })) {
     for (const change of found.changes) {
       if (left === 0) return;
       left -= 1;
@@ -97,11 +97,11 @@ async function* diff(world: WalkPorts, task: TaskOf<'diff'>): AsyncIterable<stri
   }
 }
 
-async function* verifyPlace(world: WalkPorts, of: AuditedPlace): AsyncIterable<string> {
+async function* verifyPlace(ports: WalkPorts, of: AuditedPlace): AsyncIterable<string> {
   let isFine = true;
-  for (const [shard, partitions] of placesOf(world, of)) {
+  for (const [shard, partitions] of placesOf(ports, of)) {
     yield* withProgress(async function* (onProgress) {
-      const audit = await verifyShard(world, shard, { onProgress });
+      const audit = await verifyShard(ports, shard, { onProgress });
       isFine &&= audit.findings.length === 0;
       const { entries, firstPosition, lastPosition, head } = audit;
       const ofPartitions = partitions.map((partition) => ({ partition, ...auditOfPartition(audit, partition) }));
@@ -122,10 +122,10 @@ function withoutNeighbours(finding: Finding, own: readonly PartitionName[]): Fin
   return { reason: 'something else in this journal is damaged', position };
 }
 
-async function* verifyAll(world: WalkPorts): AsyncIterable<string> {
+async function* verifyAll(ports: WalkPorts): AsyncIterable<string> {
   let isFine = true;
   yield* withProgress(async function* (onProgress) {
-    for await (const report of verifyInstallation(world, { onProgress })) {
+    for await (const report of verifyInstallation(ports, { onProgress })) {
       isFine &&= report.findings.length === 0;
       yield reportText(summaryOf(report), report.findings);
     }

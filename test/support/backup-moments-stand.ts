@@ -52,7 +52,7 @@ export class MomentsStand {
     const entry = new URL('../../src/composition/backup-keeper-worker.js', import.meta.url);
     const thread = new JobThreads<ThreadTask, KeepRequest, KeptState>({
       entry,
-      world: { nats: cluster.natsOptions(), prefix: '' },
+      installation: { nats: cluster.natsOptions(), prefix: '' },
       log: silentLog,
       nameOf: ({ backup }) => `backup ${backup}`,
       lost: 'nothing was kept',

@@ -91,7 +91,7 @@ export function sectionHashHead({ partition, index, previousHash, effects }: Sec
   return encoded(sectionHead, { partition, index, previousHash, effectBytes: effects.length });
 }
 
-/** As it stands in its entry. */
+/** The section stands so in its entry. */
 export function encodeSection(value: Section): Uint8Array {
   return encoded(section, value);
 }

@@ -13,13 +13,13 @@ import { encodeChunk, encodeCommit, encodeEntry, encodeSection, sectionHashHead 
 const STEP_BYTES = 512 * 1024;
 
 const NOTHING = new Uint8Array(0);
-/** Of an empty list, and of empty bytes. */
+/** An empty list takes one, and empty bytes this. */
 const EMPTY_LIST_BYTES = 1;
 const EMPTY_BYTES = 2;
 
 export type BatchEntry = Entry & { readonly body: Extract<EntryBody, { kind: 'batch' }> };
 
-/** As `encodeForJournal`. Effects must not change until it is done. */
+/** This does what `encodeForJournal` does. Effects must not change until it is done. */
 export function* encodeInSteps(entry: BatchEntry, chunkBytes: number): Generator<void, EncodedEntry> {
   const pieces = piecesOf(entry);
   const totalBytes = bytesOf(pieces);
@@ -42,7 +42,7 @@ export function* encodeInSteps(entry: BatchEntry, chunkBytes: number): Generator
   return { messages, hash, totalBytes };
 }
 
-/** As `hashSection`. */
+/** This does what `hashSection` does. */
 export function* hashSectionInSteps(section: Section): Generator<void, Uint8Array> {
   const hash = createHash('sha256').update(sectionHashHead(section));
   for (const some of cut([section.effects], STEP_BYTES)) {

@@ -25,7 +25,7 @@ function isPlain(bytes: ByteString): boolean {
   return true;
 }
 
-/** Of a long string, quoted at once: bytes that are no text take a hundred times as long as plain ones, some ten milliseconds. */
+/** So much of a long string is quoted at once: bytes that are no text take a hundred times as long as plain ones. */
 const PIECE_BYTES = 96 * 1024;
 /** Continuation bytes of a character, at most. */
 const MAX_CONTINUATION = 3;

@@ -53,7 +53,10 @@ const clockReading = openRecord({
   isSure: flag,
   /** Entries of the journal bear a time that it has not reached. */
   isBehindJournal: flag,
-  /** Of each process that it hears: its clock's generation, and the least by which its heartbeats arrived later than they were sent. */
+  /**
+   * It has, of each process that it hears, its clock's generation and the least by which its heartbeats arrived later
+   * than they were sent.
+   */
   heard: listOf(tuple<[process: SessionId, generation: number, leastMs: number]>(session, integer, looseNumber)),
 });
 export type ClockReading = TypeOf<typeof clockReading>;

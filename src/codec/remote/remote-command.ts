@@ -56,14 +56,14 @@ const fullRequest = openFields({ ...request, ask: absent(remoteAsk), ...instant 
 
 export interface RemoteCommand extends TypeOf<typeof plainRequest> {
   readonly ask: RemoteAsk;
-  /** To be begun by this activation and not after this; undefined: by any, at any time. */
+  /** It is to be begun by this activation and not after this; undefined: by any, at any time. */
   readonly before: OwnerInstant | undefined;
 }
 
 type PlainDetails = Record<string, string | number | boolean>;
 
 export interface RemoteAnswer {
-  /** Of the owner that answered, when it sent this; undefined: it is of an earlier version. */
+  /** It is the instant of the owner that answered, when it sent this; undefined: it is of an earlier version. */
   readonly from: OwnerInstant | undefined;
   readonly result: Uint8Array | MillraceError;
 }

@@ -281,7 +281,7 @@ export class RequestParser {
     return -1;
   }
 
-  /** As Redis reads one: no plus, no leading zero, no blanks. */
+  /** It is read as Redis reads one: no plus, no leading zero, no blanks. */
   #integer(from: number, end: number): number | undefined {
     const bytes = this.#bytes;
     const isNegative = bytes[from] === DASH;

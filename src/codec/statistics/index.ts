@@ -30,7 +30,7 @@ import { decodeWithDigest, encodeWithDigest } from '../envelope/index.js';
 /** Which columns a row has follows from its table; how many later ones, from the release that wrote it. */
 const row = listOf(selfTelling<StatisticsRow[number]>());
 const segment = versioned(1, openFields({ table: text(), rows: listOf(row) }));
-/** Of a segment when it is inflated: far above what is ever written, and far below what would hurt. */
+/** A segment may have so many when it is inflated: far above what is ever written, and far below what would hurt. */
 const MAX_SEGMENT_BYTES = 256 * 1024 * 1024;
 
 const deflated = promisify(deflate);

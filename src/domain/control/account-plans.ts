@@ -44,7 +44,7 @@ const FREE = within({
 
 export const ACCOUNT_PLAN_TERMS: { readonly [Name in AccountPlanName]: AccountPlanTerms } = {
   free: { type: 'free', reserved: '', reservedPrice: 0, limits: FREE },
-  // By use: what an account has to which nobody gave a plan.
+  // This is charged by use: what an account has to which nobody gave a plan.
   paid: { type: 'paid', reserved: '', reservedPrice: 0, limits: within(DEFAULT_ACCOUNT_LIMITS) },
   msgq_fixed_1m: reserved('msgq_fixed_1m', 1_000_000, 180),
   msgq_fixed_10m: reserved('msgq_fixed_10m', 10_000_000, 420),

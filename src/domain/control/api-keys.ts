@@ -5,7 +5,7 @@ import { Owned } from './owned.js';
 
 export class ApiKeys {
   readonly byId = new Map<ApiKeyId, ApiKey>();
-  /** By SHA-256 of the secret. */
+  /** They are keyed by SHA-256 of the secret. */
   readonly bySecret = new Map<string, ApiKey>();
   readonly #byEmail = new Owned<string, ApiKeyId>();
 

@@ -56,7 +56,7 @@ export function auditActionNumber(action: AuditAction): number {
   return AUDIT_ACTIONS[action][0];
 }
 
-/** Of a later release's number there is no text here. */
+/** A number of a later release has no text here. */
 export function auditActionText(number: number): string {
   return TEXTS.get(number) ?? `Action ${number}`;
 }

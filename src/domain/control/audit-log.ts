@@ -14,7 +14,7 @@ export class AuditLog {
   /** Oldest first. Those before `#first` are dropped, and so are those in `#gone`. */
   #entries: AuditEntry[] = [];
   #first = 0;
-  /** By number: dropped for newer ones of the same account. */
+  /** These are the numbers of entries that were dropped for newer ones of the same account. */
   readonly #gone = new Set<number>();
   /** Oldest first, each account's. */
   readonly #byAccount = new Map<AccountId, AuditEntry[]>();

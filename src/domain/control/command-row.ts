@@ -10,11 +10,11 @@ export interface ControlRow<Command extends ControlCommand = ControlCommand> {
   /** It changes nothing, whatever it is answered, so that it may be asked any number of times. */
   readonly isRead?: true;
   /**
-   * Of one that names a database or a queue and no account: refuses it for an account that this does not belong to. Such
+   * A command that names a database or a queue, and no account, is refused for an account that this is not of. Such
    * commands were the operators' first; noted in an account's audit log, they are asked for that account.
    */
   refuseForeign?(command: Command, account: AccountId, state: ControlState): Decision | undefined;
-  /** With whom it shares the actor. Left out: the account that it names, else those who ask for none. */
+  /** It says with whom the command shares the actor. Left out: the account that it names, else who asks for none. */
   tenant?(command: Command): string;
   /** What it costs the mailbox that holds it. Left out: `CONTROL_COMMAND_BYTES`. */
   bytes?(command: Command): number;

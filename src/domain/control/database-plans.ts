@@ -13,12 +13,12 @@ const TIB = 1024 ** 4;
 const FREE_COMMANDS_A_DAY = Math.floor(500_000 / 31);
 
 export interface DatabasePlanTerms {
-  /** As people read it. */
+  /** It is for people to read. */
   readonly label: string;
   /** The kind of plan that a database shows. */
   readonly type: 'free' | 'payg' | 'paid';
   readonly limits: Required<{ readonly [Name in keyof DatabaseLimits]: number }>;
-  /** Of a key with its value. */
+  /** A key with its value may take so much. */
   readonly maxRecordBytes: number;
   /** A size for people; orders plans, and reserves nothing. */
   readonly resourceSize: 'S' | 'M' | 'L' | 'XL' | 'XXL' | '3XL';

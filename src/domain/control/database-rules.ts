@@ -21,7 +21,7 @@ import { isIpv4Block } from './names.js';
 import type { Database, DatabaseLimits } from './records.js';
 import type { ControlState } from './state.js';
 
-/** Of those that may be left out: 0, and nothing at all, is no limit. */
+/** Some may be left out: 0, and nothing at all, is no limit. */
 const OPTIONAL_LIMITS = {
   maxDataBytes: MAX_COUNTED_BYTES,
   maxCommandsPerSecond: MAX_COMMANDS_PER_SECOND,

@@ -47,7 +47,7 @@ function refuseNewAccount(account: NewAccount, state: ControlState): Decision | 
   return refuseNewRecord(account, state);
 }
 
-/** Of an account that need not be a person's. */
+/** The account need not be a person's. */
 export function refuseNewRecord(account: NewAccount, state: ControlState): Decision | undefined {
   const { id, name, secrets, readOnlyToken, limits } = account;
   if (state.accounts.has(id) || state.deletedAccounts.has(id)) {

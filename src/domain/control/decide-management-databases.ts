@@ -132,7 +132,7 @@ export function said<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Of plain records of which one was made from the other: their names are in one order. */
+/** They are plain records of which one was made from the other: their names are in one order. */
 export function isSame(one: object, other: object): boolean {
   return JSON.stringify(said(one)) === JSON.stringify(said(other));
 }

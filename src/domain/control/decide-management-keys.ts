@@ -12,7 +12,7 @@ import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
 const SHA256 = /^[0-9a-f]{64}$/;
-/** Of the key that an account is made with. */
+/** The key that an account is made with is called so. */
 export const DEFAULT_KEY_NAME = 'default';
 
 /** Answers all keys of the person. */

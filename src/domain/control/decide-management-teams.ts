@@ -34,7 +34,7 @@ export function decideCreateTeam(command: ControlCommandOf<'CreateTeam'>, state:
   });
 }
 
-/** To change a role, a member is removed and added. */
+/** A member is removed and added to change a role. */
 export function decideAddMember(command: ControlCommandOf<'AddMember'>, state: ControlState, atMs: number): Decision {
   const account = teamOf(state, command.team);
   if (account === undefined) return unknownTeam(command.team);

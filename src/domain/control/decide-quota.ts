@@ -8,7 +8,7 @@ import { readSubject } from './quota-subjects.js';
 import { type MeterMark, type UsageRow, type UtcDay, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
 
-/** Of a day; a search index without one says -1, a database 0. */
+/** It holds for a day; a search index without one says -1, a database 0. */
 const NO_LIMIT = 0;
 
 export function decideLease(command: ControlCommandOf<'LeaseQuota'>, state: ControlState, nowMs: number): Decision {

@@ -77,7 +77,7 @@ export const controlEvents = {
     /** In the meter's log: everything up to it is counted. */
     position: integer,
     marks: meterMarks,
-    /** To be added. One for each database, day and process. */
+    /** They are added. There is one for each database, day and process. */
     rows: listOf(usageRow),
   }),
   // ── of the management API ──

@@ -19,7 +19,7 @@ export const MAX_REQUESTS_PER_DAY = 1_000_000_000_000;
 
 /** Users of one database: every process keeps and compiles them. */
 export const MAX_USERS = 1000;
-/** As long as a key of a user in a log line may well be. */
+/** It is as long as a key of a user in a log line may well be. */
 export const MAX_USER_NAME_BYTES = 256;
 /** Rules of one user: thousands of patterns, each of which may be tried for every key. */
 export const MAX_USER_RULES_BYTES = 64 * 1024;
@@ -39,21 +39,21 @@ export const MAX_FOLD_ROWS = 5_000;
 
 /** Live databases of an account that the management API makes or moves there; what an operator makes is not counted out. */
 export const MAX_ACCOUNT_DATABASES = 100;
-/** Of those, on the plan that costs nothing. */
+/** Among those, so many may be on the plan that costs nothing. */
 export const MAX_FREE_DATABASES = 1;
 /** Each holds its documents and a copy of them in the process that searches. */
 export const MAX_ACCOUNT_SEARCH_INDEXES = 100;
-/** Of all accounts: each is a partition, as a database of one partition is. */
+/** All accounts together have so many: each is a partition, as a database of one partition is. */
 export const MAX_SEARCH_INDEXES = 100_000;
-/** Of one person; being a member of others is not limited. */
+/** One person may own so many; being a member of others is not limited. */
 export const MAX_OWNED_TEAMS = 5;
 /** All of them are journaled with each change of the team. */
 export const MAX_TEAM_MEMBERS = 100;
-/** Of one person, for all accounts, the keys that came with own accounts among them. */
+/** One person has so many, for all accounts, the keys that came with own accounts among them. */
 export const MAX_API_KEYS = 37;
 /** Sessions that were signed out of and are not over: every process keeps all of them, about 100 bytes each. */
 export const MAX_SIGNED_OUT = 10_000;
-/** Of the name of such a session; those that are made here have 20. */
+/** The name of such a session may have so many; those that are made here have 20. */
 export const MAX_SESSION_NAME = 64;
 /** What a mailbox takes at most. */
 export const MAX_EMAIL_CHARACTERS = 254;
@@ -61,7 +61,7 @@ export const MAX_EMAIL_CHARACTERS = 254;
 export const MAX_DATABASE_BACKUPS = 32;
 /** What is still under way after it was cut off by a crash. */
 export const BACKUP_TIMEOUT_MS = 3_600_000;
-/** Of a manifest's name, and of why a backup failed. */
+/** It bounds a manifest's name, and the text of why a backup failed. */
 export const MAX_BACKUP_TEXT = 256;
 /** IPv4 addresses and blocks of one database: each is compared with every new client's. */
 export const MAX_ALLOWED_IPS = 256;
@@ -73,9 +73,9 @@ export const MAX_BUDGET_DOLLARS = 1_000_000_000;
 export const MAX_AUDIT_ENTRIES = 100_000;
 /** Half a year, as the API says of each entry. */
 export const AUDIT_TTL_MS = 182 * 86_400_000;
-/** Of one answer: about 400 KB. */
+/** One answer has so many: about 400 KB. */
 export const MAX_AUDIT_PAGE = 1000;
-/** Of each text of an entry; what is longer is cut, for a note must not stop what it notes. */
+/** It bounds each text of an entry; what is longer is cut, for a note must not stop what it notes. */
 export const MAX_AUDIT_TEXT = 256;
 /** Bytes of a database, or of a month's traffic: what a JavaScript number holds exactly. */
 export const MAX_COUNTED_BYTES = Number.MAX_SAFE_INTEGER;

@@ -114,9 +114,9 @@ export const managementCommands = {
     reason: looseText(),
   }),
   DeleteBackup: openKind(44, { account: accountId, database: databaseId, backup: backupId }),
-  /** Of one database, newest first. */
+  /** They are those of one database, newest first. */
   ListBackups: openKind(45, ofDatabase),
-  /** Of any database of the account: one may be restored into another. */
+  /** The backup is of any database of the account: one may be restored into another. */
   GetBackup: openKind(46, { account: accountId, backup: backupId }),
   /** Newest first, at most `count` (MAX_AUDIT_PAGE). */
   ListAudit: openKind(47, { account: accountId, count: integer }),

@@ -57,7 +57,7 @@ export const databaseSettingsFields = {
 export const databaseSettings = openRecord(databaseSettingsFields);
 export type DatabaseSettings = TypeOf<typeof databaseSettings>;
 
-/** Of a database that the management API has never touched. */
+/** A database that the management API has never touched has these. */
 export const DEFAULT_DATABASE_SETTINGS: DatabaseSettings = {
   platform: '',
   region: 'global',
@@ -96,7 +96,7 @@ export const accountPlanFields = {
 export const accountPlan = openRecord(accountPlanFields);
 export type AccountPlan = TypeOf<typeof accountPlan>;
 
-/** Of an account that nobody gave a plan. */
+/** An account that nobody gave a plan has this one. */
 export const DEFAULT_ACCOUNT_PLAN: AccountPlan = {
   type: 'paid',
   reserved: '',
@@ -127,7 +127,7 @@ export const apiKeyFields = {
   email: looseText(),
   /** Unique among the keys of this person. */
   name: looseText(),
-  /** Of the secret, 64 lower-case hex digits. */
+  /** It is the digest of the secret, 64 lower-case hex digits. */
   sha256: looseText(),
   isReadOnly: flag,
   createdAtMs: integer,

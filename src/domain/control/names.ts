@@ -6,12 +6,12 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/;
 /** Numbers without leading zeros: some readers take those for octal. */
 const IPV4_BLOCK = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\/(0|[1-9]\d?))?$/;
 
-/** As operators type them: a blank end would be invisible. */
+/** Operators type them: a blank end would be invisible. */
 export function isTypedName(name: string): boolean {
   return name.length >= 1 && name.length <= MAX_GIVEN_NAME_CHARACTERS && name.trim() === name && !/\p{Cc}/u.test(name);
 }
 
-/** As the management API takes them: any characters but control characters, each counted once. */
+/** The management API takes them so: any characters but control characters, each counted once. */
 export function refuseName(name: string): Decision | undefined {
   const count = name.length > 2 * MAX_GIVEN_NAME_CHARACTERS ? Number.POSITIVE_INFINITY : [...name].length;
   if (count >= 1 && count <= MAX_GIVEN_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return undefined;

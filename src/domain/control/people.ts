@@ -12,9 +12,9 @@ export class People {
   readonly mgmtKeys = new Map<string, AccountId>();
   /** Accounts whose queue it is, then queues. */
   readonly queues = new Owned<AccountId, AccountId>();
-  /** By e-mail, then accounts that are no teams; more than one only where an earlier release let it be. */
+  /** They are accounts by e-mail that are no teams; more than one only where an earlier release let it be. */
   readonly #own = new Owned<string, AccountId>();
-  /** By e-mail of a member. */
+  /** They are keyed by the e-mail of a member. */
   readonly #teams = new Owned<string, AccountId>();
 
   add(account: Account): void {

@@ -8,7 +8,7 @@ import { accountId, databaseId, sessionId } from './ids.js';
 import { accountPlan, databaseSettings, team } from './management.js';
 import { sealedSecret } from './sealed-secret.js';
 
-/** Of a token that calls present. */
+/** It is what a token that calls present may do. */
 export type TokenRole = 'standard' | 'read-only';
 
 export const databaseSecrets = openRecord({
@@ -29,7 +29,7 @@ export const databaseLimitFields = {
   maxCommandsPerSecond: absent(integer),
   /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
   maxBytesPerMonth: absent(integer),
-  /** Of the native protocol, in one process; undefined or 0: the process's own bound. */
+  /** They are those of the native protocol, in one process; undefined or 0: the process's own bound. */
   maxConnections: absent(integer),
 };
 export const databaseLimits = openRecord(databaseLimitFields);
@@ -55,7 +55,7 @@ export type Database = TypeOf<typeof database>;
 /** An ACL user of a database. `default` and `default_ro` are not records: they follow from the database's own. */
 export const aclUserFields = {
   name: looseText(),
-  /** As domain/kv/acl shows them, without passwords; nothing here reads them. */
+  /** They stand as domain/kv/acl shows them, without passwords; nothing here reads them. */
   rules: looseText(),
   /** SHA-256 of each password, 64 lower-case hex digits. */
   passwords: listOf(looseText()),
@@ -73,7 +73,7 @@ export const userTokenFields = {
   user: looseText(),
   /** SHA-256 of the password it was asked for with. */
   password: looseText(),
-  /** Of the token. */
+  /** It is the digest of the token. */
   sha256: looseText(),
 };
 export const userToken = openRecord(userTokenFields);
@@ -95,9 +95,9 @@ export const account = openRecord({
   email: looseText(),
   secrets: accountSecrets,
   createdAtMs: integer,
-  /** Of its queue, for those who only look; accounts of older releases have none until their tokens are reset. */
+  /** It opens its queue to those who only look; accounts of older releases have none until their tokens are reset. */
   readOnlyToken: absent(sealedSecret),
-  /** Of its queue; undefined: the installation's defaults. */
+  /** They are those of its queue; undefined: the installation's defaults. */
   limits: absent(accountLimits),
   /** Undefined: active. */
   state: absent(accountState),

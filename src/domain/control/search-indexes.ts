@@ -12,7 +12,7 @@ export interface SearchTokenOwner {
 export class SearchIndexRecords {
   /** Deleted ones too: no id is given twice. */
   readonly byId = new Map<DatabaseId, SearchIndex>();
-  /** By SHA-256 of the token. */
+  /** They are keyed by SHA-256 of the token. */
   readonly tokens = new Map<string, SearchTokenOwner>();
   readonly #owned = new Owned<AccountId, DatabaseId>();
   #liveCount = 0;

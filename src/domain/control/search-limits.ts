@@ -32,7 +32,7 @@ export const DEFAULT_SEARCH_LIMITS: { readonly [Type in SearchType]: SearchLimit
   fixed: PAY_AS_YOU_GO,
 };
 
-/** Of these -1 is no limit; the others always have one. */
+/** A limit of -1 is none for these; the others always have one. */
 const MAY_BE_NONE: ReadonlySet<keyof SearchLimits> = new Set([
   'maxMonthlyReranks',
   'maxDailyUpdates',

@@ -38,7 +38,7 @@ export interface ControlStateOptions {
 
 export class ControlState extends DayCounts {
   readonly accounts = new Map<AccountId, Account>();
-  /** By SHA-256 of the token. */
+  /** They are keyed by SHA-256 of the token. */
   readonly queueTokens = new Map<string, QueueTokenOwner>();
   readonly people = new People();
   /** Teams and queues that are gone, and when: their ids are not given again. */
@@ -51,15 +51,15 @@ export class ControlState extends DayCounts {
   /** Deleted ones too. */
   readonly databases = new Map<DatabaseId, Database>();
   firstStart: { readonly account: AccountId; readonly database: DatabaseId } | undefined;
-  /** By SHA-256 of the token. */
+  /** They are keyed by SHA-256 of the token. */
   readonly tokens = new Map<string, TokenOwner>();
-  /** By SHA-256 of the password. */
+  /** They are keyed by SHA-256 of the password. */
   readonly passwords = new Map<string, DatabaseId>();
-  /** By name. */
+  /** They are keyed by name. */
   readonly users = new Map<DatabaseId, Map<string, AclUserRecord>>();
-  /** By SHA-256 of the token. */
+  /** They are keyed by SHA-256 of the token. */
   readonly userTokens = new Map<string, UserToken>();
-  /** By SHA-256 of the token. */
+  /** They are keyed by SHA-256 of the token. */
   readonly scrapeTokens = new Map<string, DatabaseId>();
   /** The same of queues. */
   readonly queueScrapeTokens = new Map<string, AccountId>();
@@ -156,7 +156,7 @@ export class ControlState extends DayCounts {
     return this.userOf(database, user)?.passwords.includes(password) === true;
   }
 
-  /** For `evolve` alone. */
+  /** Only `evolve` calls this. */
   putUser(database: DatabaseId, user: AclUserRecord): void {
     const users = this.users.get(database) ?? new Map<string, AclUserRecord>();
     users.set(user.name, user);

@@ -10,12 +10,12 @@ import { type HeldKeys, type WriteDecision, Writing } from './write-decision.js'
 
 interface WriteBounds {
   readonly indexNames: number;
-  /** Of one index, ids and texts. */
+  /** One index may have so many, in ids and texts. */
   readonly indexBytes: number;
 }
 
 export interface DocumentWrite {
-  /** Of the command by which the owner of the database is asked for it. No client can send it. */
+  /** It names the command by which the owner of the database is asked for it. No client can send it. */
   readonly name: ByteString;
   /** It is refused where the database may not grow. */
   readonly mayGrow?: true;
@@ -136,7 +136,7 @@ function rename(keys: HeldKeys, [from = '', to = '', deletesExisting]: readonly 
   return writing.answer('done');
 }
 
-/** Of several texts with one id the last one counts, as if they had come one after the other. */
+/** When several texts have one id, the last one counts, as if they had come one after the other. */
 function pairsFrom(words: readonly ByteString[], first: number): ReadonlyMap<ByteString, ByteString> {
   const pairs = new Map<ByteString, ByteString>();
   for (let at = first; at + 1 < words.length; at += 2) pairs.set(words[at] as ByteString, words[at + 1] as ByteString);

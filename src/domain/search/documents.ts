@@ -31,7 +31,7 @@ export const INDEX_NAMES_KEY: ByteString = 'i';
 export const BYTES_KEY: ByteString = 'b';
 /** Where everything is counted together. */
 export const COUNTS_KEY: ByteString = 'c';
-/** Of every member of `o:`. */
+/** Every member of `o:` has this score. */
 export const ORDER_SCORE: ByteString = '0';
 const DOCUMENTS = 'd:';
 const ORDER = 'o:';
@@ -76,9 +76,9 @@ export function decodeDocument(bytes: ByteString): StoredDocument {
 }
 
 interface DocumentLimits {
-  /** Of the content's JSON text. */
+  /** The content's JSON text has so many. */
   readonly contentCharacters: number;
-  /** Of the metadata's JSON text, UTF-8. */
+  /** The metadata's JSON text has so many in UTF-8. */
   readonly metadataBytes: number;
 }
 

@@ -173,7 +173,7 @@ function isSign(token: FilterToken, sign: FilterSign): boolean {
   return token.kind === 'sign' && token.text === sign;
 }
 
-/** Of what was found, shown: enough to see which. */
+/** So many are shown of what was found: enough to see which. */
 const SHOWN_CHARACTERS = 40;
 
 function unexpected(token: FilterToken, expected: string) {

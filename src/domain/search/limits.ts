@@ -11,7 +11,7 @@ export const MAX_METADATA_BYTES = 48 * 1024;
 export const MAX_DOCUMENT_ID_CHARACTERS = 1024;
 /** Characters of an index's name; it is a part of keys and of paths. */
 export const MAX_INDEX_NAME_CHARACTERS = 256;
-/** Of a client's own vector: what models give today, and some more. */
+/** A client's own vector may have so many: what models give today, and some more. */
 export const MAX_VECTOR_DIMENSIONS = 4096;
 /** Levels of objects and arrays in content and metadata: what walks through them is recursive. */
 export const MAX_DOCUMENT_DEPTH = 64;

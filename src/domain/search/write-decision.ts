@@ -40,12 +40,12 @@ export class Writing {
     this.#bytes = Number(keys.field(COUNTS_KEY, 'bytes') ?? 0);
   }
 
-  /** Of all indexes, as they will be. */
+  /** It counts those of all indexes, as they will be. */
   get documents(): number {
     return this.#documents;
   }
 
-  /** Of the documents that an index held before. */
+  /** It is what the documents took that an index held before. */
   bytesOf(name: ByteString): number {
     return Number(this.keys.field(BYTES_KEY, name) ?? 0);
   }

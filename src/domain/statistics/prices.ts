@@ -95,7 +95,7 @@ export function searchCents(
   );
 }
 
-/** Of the month that `nowMs` is in. @param cents of the days, as the functions above return them */
+/** It is the cost of the month that `nowMs` is in. @param cents of the days, as the functions above return them */
 export function monthCents(days: readonly { readonly day: number }[], cents: readonly number[], today: number): number {
   const first = firstDayOfMonth(today);
   return days.reduce((sum, { day }, at) => (day >= first && day <= today ? sum + (cents[at] as number) : sum), 0);

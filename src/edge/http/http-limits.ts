@@ -26,7 +26,7 @@ export interface HttpLimits {
 const MIB = 1024 * 1024;
 
 type SocketLimits = Omit<HttpLimits, 'maxHeaderBytes' | 'maxHeadersCount' | 'maxBodyBytes'>;
-/** Of the connections of a face, where it has no other reason; what a request may hold is each face's own. */
+/** They bound the connections of a face, where it has no other reason; what a request may hold is each face's own. */
 export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
@@ -48,7 +48,7 @@ export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
 /** A longer body of somebody who is refused for who they are is not read. */
 export const MAX_STRANGERS_BODY_BYTES = 64 * 1024;
 
-/** For which a client that goes on sending such a body is left to read its answer. */
+/** So long a client that goes on sending such a body is left to read its answer. */
 export const STRANGERS_LINGER_MS = 2_000;
 
 /** What is still read, and thrown away, of a body whose answer is already out, so that a client gets to read it. */

@@ -15,7 +15,7 @@ export async function listenOn(face: Listener, host: string, port: number, varia
   }
 }
 
-/** As it stands in a URL. */
+/** Both stand so in a URL. */
 export function hostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -33,7 +33,7 @@ export class Cors {
     };
   }
 
-  /** For every answer to a request that has an origin, refusals included. */
+  /** They go with every answer to a request that has an origin, refusals included. */
   answerHeaders(origin: string): OutgoingHttpHeaders {
     return { ...this.#originHeaders(origin), 'Access-Control-Expose-Headers': this.#exposedHeaders };
   }

@@ -23,11 +23,11 @@ export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
   maxBodyBytes: 32 * MIB,
   // Client packages cut at 1,000.
   maxBatchCommands: 100_000,
-  // As much as a request may ask with.
+  // It is as much as a request may ask with.
   maxAnswerBytes: 64 * MIB,
   // Few round trips for what is large, and little that waits for one who reads slowly.
   answerPortionBytes: 4 * MIB,
-  // As long as any request is held.
+  // It is as long as any request is held.
   maxRoomWaitMs: 5_000,
 };
 

@@ -52,7 +52,7 @@ export class ManagementCall {
     return this.granted;
   }
 
-  /** For which the key acts. */
+  /** The key acts for this account. */
   get account(): AccountId {
     return this.grant.account;
   }
@@ -77,8 +77,8 @@ export class ManagementCall {
   }
 
   /**
-   * As `ask`, with a line of the audit log in the same entry, also where all was so already or the data alone changes:
-   * somebody has asked for it, and was not refused.
+   * This does what `ask` does, with a line of the audit log in the same entry, also where all was so already or the
+   * data alone changes: somebody has asked for it, and was not refused.
    */
   change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ControlReplyOf<Type>> {
     const { account = this.account } = about;

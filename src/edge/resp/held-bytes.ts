@@ -55,7 +55,7 @@ export class HeldBytes {
     else this.#uncounted();
   }
 
-  /** For good. */
+  /** It stays closed for good. */
   close(): void {
     this.#uncounted();
     this.#isClosed = true;

@@ -401,7 +401,7 @@ export class RespConnection implements ClientLink {
     if (bytes > UNCOUNTED_BYTES) this.#held.count();
   }
 
-  /** For a command whose answer comes later: at its owner, or behind a promise of another kind. */
+  /** This serves a command whose answer comes later: at its owner, or behind a promise of another kind. */
   #wait(words: readonly ByteString[], answers: Promise<readonly Reply[] | ByteString | InPieces>): void {
     this.#isWaiting = true;
     this.#request(bytesOfWords(words));

@@ -45,7 +45,7 @@ export const DEFAULT_RESP_FACE_LIMITS = {
   /** Output that a client may leave unread only for a time. */
   softOutputBytes: 8 * MIB,
   softOutputMs: 60_000,
-  /** With more output waiting no further command is run. */
+  /** While more output waits, no further command is run. */
   pauseOutputBytes: MIB,
   /**
    * What a partition answers to several commands before what is there is written, and the rest is asked for. Few

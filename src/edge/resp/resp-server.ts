@@ -30,7 +30,7 @@ export interface RespServer {
   close(deadline?: AbortSignal): Promise<void>;
   /** Open connections. */
   readonly connections: number;
-  /** For INFO: looks at every connection. */
+  /** INFO shows them: this looks at every connection. */
   counts(): RespCounts;
 }
 

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 export interface SearchFaceLimits {
   /** An upsert's body. It is one entry, and one command for its owner. */
   readonly maxUpsertBytes: number;
-  /** Of any other command: a thousand ids of a thousand bytes fit. */
+  /** Any other command may have so many: a thousand ids of a thousand bytes fit. */
   readonly maxBodyBytes: number;
   /** Removals by filter at once: each reads all documents of its index. */
   readonly maxScans: number;
@@ -19,7 +19,7 @@ export const DEFAULT_SEARCH_FACE_LIMITS: SearchFaceLimits = {
   maxScans: 8,
 };
 
-/** Of one index, ids and JSON texts: its documents are one hash, and no value of the engine is larger. */
+/** One index has so many, in ids and JSON texts: its documents are one hash, and no value of the engine is larger. */
 export const MAX_INDEX_BYTES = MAX_RECORD_BYTES;
 /** Documents of one upsert, whatever the index allows: what the owner does at a stretch. */
 export const MAX_UPSERTED_DOCUMENTS = 1_000;

@@ -11,7 +11,7 @@ export function pendingDocuments(gateway: KvGateway, queries: Pick<SearchQueries
   };
 }
 
-/** Of one name. The projection may be ahead of what was counted a moment before, so it is never less than none. */
+/** They are those of one name. The projection may be ahead of what was counted before, so it is never less than none. */
 export function pendingOf({ name, documents }: NameCount, { namespaces }: SearchIndexInfo): number {
   return Math.max(0, documents - (namespaces.get(name)?.documents ?? 0));
 }

@@ -1,4 +1,9 @@
-/** What requests and answers of the data plane look like, for the OpenAPI document. Source: docs/guide/search.md. */
+/**
+ * What requests and answers of the data plane look like, for the OpenAPI document. Source: docs/guide/search.md.
+ *
+ * It does not follow from the rules in requests/, because those judge what a body has been made into: there a number has
+ * become the text that it stands for, a list has become its ids, and what was left out has its default.
+ */
 import { json } from '../http/answer-shape.js';
 import { FLAG, type JsonSchema, OBJECT, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 

@@ -51,7 +51,7 @@ export class SearchAllowance {
     );
   }
 
-  /** To be asked for everything that carries documents. @throws Refused 429 */
+  /** This is asked for everything that carries documents. @throws Refused 429 */
   mayTransfer({ index, limits }: SearchGrant): void {
     const most = limits.maxMonthlyBandwidth;
     if (most < 0 || this.parts.usage.bytes(index) < most) return;

@@ -11,7 +11,7 @@ import { SearchAllowance } from './search-allowance.js';
 /** What of an index was used in this month (UTC), as far as this process has heard. */
 export interface SearchMonth {
   rerankUnits(index: DatabaseId): number;
-  /** Of bodies, in and out. */
+  /** They are those of bodies, in and out. */
   bytes(index: DatabaseId): number;
 }
 

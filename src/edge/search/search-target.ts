@@ -9,7 +9,7 @@ const ROOT = '/search/';
 const CONTROL = /[\u0000-\u001f\u007f]|\p{Surrogate}/u;
 
 export interface SearchTarget {
-  /** As it stands there; it may be no id at all. */
+  /** It is what stands there; it may be no id at all. */
   readonly id: string;
   readonly command: string;
   /** Decoded; undefined when nothing stands there, or its percent-encoding is malformed. */

@@ -27,7 +27,7 @@ export interface FoldedPartition {
   readonly fold: PartitionFold;
   /** Its last section. */
   readonly link: ChainLink;
-  /** As the snapshot has it: where its bodies lie. */
+  /** It is what the snapshot has: where its bodies lie. */
   readonly before: ManifestPartition | undefined;
   /** Objects of the shard's backup. */
   readonly objects: BackupObjects;

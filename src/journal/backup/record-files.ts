@@ -1,6 +1,7 @@
 /**
  * Named pieces one behind the other in files of bounded size: an archive of objects, or of a journal's messages.
- * A record is the lengths of its name and of its content, four bytes each, the higher ones first, then both.
+ * A record is the lengths of its name and of its content, four bytes each, the higher ones first, then both. It is no
+ * record of the schema language, because contents pass through in pieces and are never held as one value.
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { BackupFiles, FileRef } from '../../ports/index.js';

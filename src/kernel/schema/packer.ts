@@ -34,38 +34,38 @@ export class Packer {
   }
 
   list(count: number): void {
-    this.room(5);
+    this.reserve(5);
     if (count < 16) this.buffer[this.at++] = 0x90 | count;
     else this.sized(count, undefined, 0xdc, 0xdd);
   }
 
   /** Names and values follow, one behind the other. */
   map(count: number): void {
-    this.room(5);
+    this.reserve(5);
     if (count < 16) this.buffer[this.at++] = 0x80 | count;
     else this.sized(count, undefined, 0xde, 0xdf);
   }
 
   /** What is a value already. */
   raw(value: Uint8Array): void {
-    this.room(value.length);
+    this.reserve(value.length);
     this.buffer.set(value, this.at);
     this.at += value.length;
   }
 
   nil(): void {
-    this.room(1);
+    this.reserve(1);
     this.buffer[this.at++] = 0xc0;
   }
 
   flag(value: boolean): void {
-    this.room(1);
+    this.reserve(1);
     this.buffer[this.at++] = value ? 0xc3 : 0xc2;
   }
 
   whole(value: number): void {
     assert(Number.isSafeInteger(value), 'a record holds a number that is not an integer', { value });
-    this.room(9);
+    this.reserve(9);
     if (value < 0) this.wide(0xd3, value);
     else if (value < 0x80) this.buffer[this.at++] = value;
     else if (value < TWO_32) this.sized(value, 0xcc, 0xcd, 0xce);
@@ -78,7 +78,7 @@ export class Packer {
       this.whole(value);
       return;
     }
-    this.room(5);
+    this.reserve(5);
     assert(Number.isSafeInteger(value), 'a record holds a number that is not an integer', { value });
     const { buffer } = this;
     if (value < -0x20) buffer[this.at++] = value >= -0x80 ? 0xd0 : value >= -0x8000 ? 0xd1 : 0xd2;
@@ -93,7 +93,7 @@ export class Packer {
       this.whole(value);
       return;
     }
-    this.room(9);
+    this.reserve(9);
     this.buffer[this.at] = 0xcb;
     this.at = this.buffer.writeDoubleBE(value, this.at + 1);
   }
@@ -104,7 +104,7 @@ export class Packer {
       this.longText(value);
       return;
     }
-    this.room(length + 2);
+    this.reserve(length + 2);
     const { buffer } = this;
     let at = this.at;
     if (length >= 32) buffer[at++] = 0xd9;
@@ -122,7 +122,7 @@ export class Packer {
 
   bytes(value: Uint8Array): void {
     const { length } = value;
-    this.room(length + 5);
+    this.reserve(length + 5);
     this.sized(length, 0xc4, 0xc5, 0xc6);
     this.buffer.set(value, this.at);
     this.at += length;
@@ -130,7 +130,7 @@ export class Packer {
 
   /** A value of a type of its own; `write` writes the bytes that it is made of. */
   extension(type: number, write: (out: this) => void): void {
-    this.room(EXTENSION_HEAD);
+    this.reserve(EXTENSION_HEAD);
     const head = this.at;
     const body = head + EXTENSION_HEAD;
     this.at = body;
@@ -151,7 +151,7 @@ export class Packer {
       this.utf16(value);
       return;
     }
-    this.room(length + 5);
+    this.reserve(length + 5);
     if (length < 32) this.buffer[this.at++] = 0xa0 | length;
     else this.sized(length, 0xd9, 0xda, 0xdb);
     this.at += this.buffer.write(value, this.at, length === value.length ? 'latin1' : 'utf8');
@@ -159,13 +159,13 @@ export class Packer {
 
   private utf16(value: string): void {
     const length = value.length * 2;
-    this.room(length + 6);
+    this.reserve(length + 6);
     this.sized(length, 0xc7, 0xc8, 0xc9);
     this.buffer[this.at++] = UTF16_TEXT;
     this.at += this.buffer.write(value, this.at, 'utf16le');
   }
 
-  /** A tag and a number below 2^32 in the narrowest of 1, 2 or 4 bytes; room has been made. */
+  /** A tag and a number below 2^32 in the narrowest of 1, 2 or 4 bytes; its bytes are reserved. */
   private sized(value: number, tag8: number | undefined, tag16: number, tag32: number): void {
     const { buffer } = this;
     if (value < 0x100 && tag8 !== undefined) {
@@ -187,7 +187,7 @@ export class Packer {
     this.at = this.buffer.writeUInt32BE(value - high * TWO_32, this.at);
   }
 
-  private room(bytes: number): void {
+  private reserve(bytes: number): void {
     const needed = this.at + bytes;
     if (needed <= this.buffer.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(needed + INITIAL_BYTES, Math.min(2 * this.buffer.length, 2 ** 20)));

@@ -53,7 +53,7 @@ export function inline<const F extends Declared>(shapes: F): Shape<RecordType<F>
   return { places, write, read: (from) => read(from, places) };
 }
 
-/** By name, those that have a value: what a change says. Null is a value where the field's shape takes it. */
+/** It writes by name those that have a value: what a change says. Null is a value where the field's shape takes it. */
 export function named<const F extends Declared>(shapes: F): Shape<Partial<RecordType<F>>> {
   return byNames(shapes, []);
 }

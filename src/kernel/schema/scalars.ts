@@ -132,7 +132,7 @@ export function mapOf<K, V>(key: Shape<K>, value: Shape<V>): Shape<ReadonlyMap<K
   };
 }
 
-/** As a map's; the same key may come more than once. */
+/** They are written as a map's; the same key may come more than once. */
 export const pairsOfTexts: Shape<readonly (readonly [string, string])[]> = {
   write: (out, pairs) => {
     out.list(pairs.length * 2);

@@ -8,7 +8,7 @@ import { Packer } from './packer.js';
 import type { Shape } from './shape.js';
 import { Unpacker } from './unpacker.js';
 
-/** Of one generation of one memory: some ten thousand records of common size. */
+/** One generation of one memory has so many: some ten thousand records of common size. */
 const CACHED_BYTES = 4 * 1024 * 1024;
 /** What a record takes beside its bytes, about: so that many small ones count too. */
 const OBJECT_BYTES = 400;

@@ -10,7 +10,7 @@ import { UTF16_TEXT } from './packer.js';
 
 export type ValueKind = 'nil' | 'flag' | 'number' | 'text' | 'bytes' | 'list' | 'map' | 'extension';
 
-/** By tags, from 0xc0 on; no value begins with 0xc1. */
+/** They are found by tags, from 0xc0 on; no value begins with 0xc1. */
 const KINDS: readonly (ValueKind | undefined)[] = [
   ...(['nil', undefined, 'flag', 'flag', 'bytes', 'bytes', 'bytes', 'extension', 'extension', 'extension'] as const),
   ...new Array<'number'>(10).fill('number'),
@@ -190,7 +190,7 @@ export class Unpacker {
     if (!this.isAtEnd) refuse('its end');
   }
 
-  /** Of a value that is no list and has no names, behind its tag. */
+  /** It counts the bytes behind the tag of a value that is no list and has no names. */
   private bytesBehind(tag: number): number {
     if (tag < 0x80 || tag >= 0xe0 || tag === 0xc0 || tag === 0xc2 || tag === 0xc3) return 0;
     if (tag >= 0xc4 && tag <= 0xc6) return this.unsigned((1 << (tag - 0xc4)) as 1 | 2 | 4);

@@ -19,7 +19,7 @@ export const FACETS = [
 ] as const;
 type FacetName = (typeof FACETS)[number];
 
-/** For each facet, in the order of `FACETS`, its values: none, one, or of labels several. */
+/** It has for each facet, in the order of `FACETS`, its values: none, one, or of labels several. */
 export type Profile = readonly (readonly string[])[];
 
 export function profileOf(envelope: Envelope): Profile {
@@ -72,7 +72,7 @@ export function isWanted(profile: Profile, wanted: readonly Wanted[]): boolean {
 export function rangesOf(facet: number, value: string): readonly ValueRange[] {
   if (facet !== HOST_FACET) return [[value, value]];
   const port = PORT.exec(value)?.[0];
-  // With any port, or the one that is named where its URL leaves it out.
+  // The URL matches with any port, or with the one that is named where its URL leaves it out.
   const other: ValueRange =
     port === undefined ? [`${value}:`, `${value}:~`] : [value.slice(0, -port.length), value.slice(0, -port.length)];
   return [[value, value], other];

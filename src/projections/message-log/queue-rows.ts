@@ -80,7 +80,7 @@ export class QueueRows {
     this.#sql.keepMessage.run([retried, id]);
   }
 
-  /** To be called for a message that has come to its end. */
+  /** This is called for a message that has come to its end. */
   dropMessageUnlessNeeded(id: number): void {
     if (this.#sql.findEvent.get([id]) !== undefined || this.#sql.findEntryOf.get([id]) !== undefined) return;
     const message = this.#sql.readMessage.get([id]);

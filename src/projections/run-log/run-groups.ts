@@ -49,7 +49,7 @@ export interface RunContents {
   readonly state: RunState;
   /** In order; of each index the newest delivery. */
   readonly entries: readonly RunDelivery[];
-  /** By step. */
+  /** They are keyed by step. */
   readonly calls: ReadonlyMap<number, RunDelivery>;
   readonly results: ReadonlyMap<number, RunDelivery>;
   readonly waiting: ReadonlyMap<number, WaitingStep>;

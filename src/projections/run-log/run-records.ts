@@ -248,7 +248,7 @@ export class RunRecord {
   }
 }
 
-/** By the delay of the message that announced it, where the record does not say. */
+/** It is the delay of the message that announced it, where the record does not say. */
 function delayMs(delivery: RunDelivery | undefined): number | undefined {
   if (delivery === undefined) return undefined;
   return Math.max(0, delivery.notBeforeMs - delivery.createdAtMs);

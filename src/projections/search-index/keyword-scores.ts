@@ -38,8 +38,8 @@ interface Form {
 }
 
 /**
- * By ordinal into `scores`; 0 where no word fits. `counted` notes which words of the query have been; both are zeros at
- * first.
+ * This writes by ordinal into `scores`; 0 where no word fits. `counted` notes which words of the query have been; both
+ * are zeros at first.
  * @returns the best score of a document that is there; 0 when no word fits any
  */
 export function* scoreKeywords(

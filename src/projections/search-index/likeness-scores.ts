@@ -10,7 +10,7 @@ export const NO_LIKENESS = -1;
 /** How alike a text without words is to anything: neither alike nor the opposite. */
 const NEITHER = 0.5;
 
-/** By ordinal; what is at a ordinal without a document means nothing. */
+/** Scores are found by ordinal; what is at a ordinal without a document means nothing. */
 export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: Float32Array): Generator<void> {
   const { vectors, embedding } = index;
   const query: QuantizedVector = quantized(embedding.embed(text));
@@ -33,7 +33,7 @@ export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: 
   }
 }
 
-/** To a client's own vector; `NO_LIKENESS` for documents that have none of its dimensions. */
+/** It is the likeness to a client's own vector; `NO_LIKENESS` for documents that have none of its dimensions. */
 export function* scoreLikenessToVector(
   index: NamedIndex,
   vector: readonly number[],

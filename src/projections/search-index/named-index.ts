@@ -46,11 +46,11 @@ export class NamedIndex {
   readonly vocabulary = new Vocabulary();
   readonly vectors: VectorBlocks;
   readonly exactTexts = new ExactTexts();
-  /** For those who search. */
+  /** Those who search borrow from it. */
   readonly scratch = new ScratchPool();
   readonly #documents: (IndexedDocument | undefined)[] = [];
   readonly #ordinalsById = new Map<string, number>();
-  /** By ordinal: the change that put the last document there, or took it away. */
+  /** It has by ordinal the change that put the last document there, or took it away. */
   #changedAt = new Float64Array(16);
   /** What BM25 takes of a document's length, by ordinal. */
   #lengthFactors = new Float32Array(16);

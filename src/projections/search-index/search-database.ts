@@ -105,7 +105,7 @@ export class SearchDatabase {
       index.remove(textOfBytes(words[at] as ByteString));
       if (at % SLICE_DOCUMENTS === 0) yield;
     }
-    // As the hash itself: it is there while it has a field.
+    // The index is like the hash itself: it is there while it has a field.
     if (index.size === 0) this.#byKey.delete(key);
   }
 

@@ -55,7 +55,7 @@ export interface SearchStatus {
 
 const DEFAULT_RETRY_MS = 1000;
 const DEFAULT_WAIT_MS = 2000;
-/** With the wait, less than whoever asks waits for an answer. */
+/** It is, with the wait, less than whoever asks waits for an answer. */
 const DEFAULT_SEARCH_MS = 2500;
 
 export class SearchIndexes implements SearchQueries {

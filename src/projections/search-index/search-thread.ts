@@ -18,7 +18,7 @@ export const SEARCH_WORKER = {
   events: 'search',
   /** Vectors are beside it: see docs/adr/0030 for what a document takes. Some two million short documents. */
   limits: { maxOldGenerationSizeMb: 2048 },
-  /** Of all databases; the indexes bound those of each. */
+  /** It counts those of all databases; the indexes bound those of each. */
   maxQuestions: 512,
   maxRestartMs: 60_000,
   isCaughtUp: ({ isCaughtUp }: SearchStatus) => isCaughtUp,

@@ -9,7 +9,7 @@ export const BLOCK_ORDINALS = 1024;
 const FIRST_ORDINALS = 16;
 const LARGEST = 127;
 
-/** As it is compared: whole numbers from -127 to 127, and what makes its length 1. */
+/** It is compared in this form: whole numbers from -127 to 127, and what makes its length 1. */
 export interface QuantizedVector {
   readonly dimensions: Int32Array;
   readonly values: Float32Array;

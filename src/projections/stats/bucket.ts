@@ -2,11 +2,11 @@
 import { bothWays, listOf, looseNumber, looseText, mapOf, optional, tuple } from '../../kernel/schema/index.js';
 
 export class Bucket {
-  /** By the places of its kind (metrics.ts); a place that nothing was counted at may be missing. */
+  /** They stand at the places of its kind (metrics.ts); a place that nothing was counted at may be missing. */
   readonly counts: number[];
   /** Calls by command, of databases. */
   readonly names: Map<string, number>;
-  /** By `GAUGES`, as they were last; undefined: never known. */
+  /** They stand at `GAUGE_PLACES`, as they were last; undefined: never known. */
   readonly gauges: (number | undefined)[];
 
   constructor(counts: number[] = [], names = new Map<string, number>(), gauges: (number | undefined)[] = []) {

@@ -72,7 +72,7 @@ export class GaugeState {
     return openAt(sessions, atMs);
   }
 
-  /** By `GAUGE_PLACES`, as they stand at that moment; undefined: never told. */
+  /** They are found at `GAUGE_PLACES`, as they stand at that moment; undefined: never told. */
   at(subject: number, atMs: number): (number | undefined)[] {
     const { parts, sessions } = this.#stateOf(subject);
     const gauges: (number | undefined)[] = [];

@@ -20,7 +20,7 @@ export interface LostFrontPorts {
 const STEP_EVENTS = 1000;
 
 /** @returns where to go on: at what is left of the journal. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
-export async function factsFromSnapshot(
+export async function numbersFromSnapshot(
   ports: LostFrontPorts,
   store: StatsStore,
   shard: ShardName,
@@ -34,12 +34,12 @@ export async function factsFromSnapshot(
     first,
     reason: 'the front of the journal is gone',
   });
-  for (const partition of stored?.manifest.partitions ?? []) await takeFacts(ports, snapshots, store, partition);
+  for (const partition of stored?.manifest.partitions ?? []) await takeNumbers(ports, snapshots, store, partition);
   const dlqFrom = stored?.manifest.head.number ?? 0;
   return { createdAt, position: first - 1, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: true, dlqFrom };
 }
 
-async function takeFacts(
+async function takeNumbers(
   ports: LostFrontPorts,
   snapshots: SnapshotStore,
   store: StatsStore,

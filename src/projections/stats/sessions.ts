@@ -26,7 +26,7 @@ export class CountedSessions {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** To be counted; the next time it is not. */
+  /** The row is counted; the next time it is not. */
   isNew({ session, number, atMs }: Pick<MeterRecord, 'session' | 'number' | 'atMs'>): boolean {
     const last = this.#last.get(session) ?? this.#stored(session);
     if (last !== undefined && number <= last.number) return false;

@@ -28,7 +28,7 @@ import {
   ShardFollower,
   type ShardFollowerPorts,
 } from '../shard-follower.js';
-import { factsFromSnapshot } from './lost-front.js';
+import { numbersFromSnapshot } from './lost-front.js';
 import { MeterSource } from './meter-source.js';
 import {
   DEFAULT_SNAPSHOTTER_OPTIONS,
@@ -164,7 +164,7 @@ export class StatisticsModel implements Statistics {
     const store = this.#store;
     const options = { ...DEFAULT_FOLLOWER_OPTIONS, lingerMs: LINGER_MS, ...this.options.follower, model: MODEL };
     const journals = this.options.shards.map(
-      (shard) => new JournalSource(shard, store, options.batchBytes, () => factsFromSnapshot(ports, store, shard)),
+      (shard) => new JournalSource(shard, store, options.batchBytes, () => numbersFromSnapshot(ports, store, shard)),
     );
     const meter = new MeterSource(store, ports.log, MODEL, (first) => this.#snapshotter.knowsWhatIsGone(first));
     return [...journals, meter].map((source) => new ShardFollower(ports, store, source, options));

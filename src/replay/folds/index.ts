@@ -8,7 +8,7 @@ import { MillraceError, type PartitionName, type Random } from '../../kernel/ind
 import { CONTROL_PARTITION, isQueuePartition } from '../../messages/index.js';
 import { KvKeyedFold } from '../keyed-fold.js';
 
-/** As the compactor folds. @throws DEFECT for a partition of a plane that is not known here */
+/** It is what the compactor folds with. @throws DEFECT for a partition of a plane that is not known here */
 export function foldOfPartition(partition: PartitionName): PartitionFold {
   if (partition.startsWith('kv:')) return replayFold();
   if (isQueuePartition(partition)) return new QueuePartitionFold();
@@ -23,6 +23,6 @@ export function countingQueueFold(): QueuePartitionFold {
 
 /** A database's. @param moment  when it is, for commands that ask; milliseconds since the epoch */
 export function keyedKvFold(random: Random, moment: () => number): KvKeyedFold {
-  const facts = { nowMicros: () => Math.round(moment() * 1000), info: () => new Map() };
-  return new KvKeyedFold(new KvEngine(random, facts));
+  const processInfo = { nowMicros: () => Math.round(moment() * 1000), info: () => new Map() };
+  return new KvKeyedFold(new KvEngine(random, processInfo));
 }

@@ -83,8 +83,8 @@ describe('snapshots of queues, made in a thread, on JetStream', function () {
     journal = new JetStreamJournal(connections, names);
     objects = new JetStreamObjectStore(connections, names);
     const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 50_000, retention: KEEP_NOTHING };
-    const world: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
-    compactor = new WorkerCompactor<CompactorTask>({ entry: ENTRY, world, log: silentLog });
+    const installation: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    compactor = new WorkerCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
   });
   after(async () => {
     await compactor?.close();

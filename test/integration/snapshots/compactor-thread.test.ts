@@ -47,8 +47,8 @@ describe('the compactor in a thread of its own, on JetStream', function () {
   });
 
   function newCompactor(options: { maxHeapMb?: number; timeLimitMs?: number; entry?: URL } = {}) {
-    const world: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
-    return new WorkerCompactor<CompactorTask>({ entry: ENTRY, world, log: silentLog, ...options });
+    const installation: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    return new WorkerCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog, ...options });
   }
 
   /** A shard of its own with a claim and 4,000 keys in two partitions; large entries come in chunks. */

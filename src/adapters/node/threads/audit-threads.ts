@@ -10,10 +10,10 @@ import type { AuditTask, JournalAudit, Log } from '../../../ports/index.js';
 import type { FromAudit, ToAudit } from './audit-worker.js';
 import type { JobTask } from './job-threads.js';
 
-export interface AuditThreadsOptions<World> {
+export interface AuditThreadsOptions<Installation> {
   readonly entry: URL;
   /** Cloned into each thread: plain data. */
-  readonly world: World;
+  readonly installation: Installation;
   readonly log: Log;
   /** Default: two, as many cores as a small machine has to spare for it. */
   readonly maxWalks?: number;
@@ -26,19 +26,19 @@ const DEFAULT_MAX_HEAP_MB = 1024;
 /** Texts on their way, each an entry or a value at most: asked for again when half of them are taken. */
 const WINDOW = 16;
 
-export class AuditThreads<World> implements JournalAudit {
+export class AuditThreads<Installation> implements JournalAudit {
   readonly #workers = new Set<Worker>();
   #isStopped = false;
 
-  constructor(private readonly options: AuditThreadsOptions<World>) {}
+  constructor(private readonly options: AuditThreadsOptions<Installation>) {}
 
   run(task: AuditTask, signal: AbortSignal): AsyncIterable<string> {
-    const { entry, world, log, maxWalks = DEFAULT_MAX_WALKS, maxHeapMb = DEFAULT_MAX_HEAP_MB } = this.options;
+    const { entry, installation, log, maxWalks = DEFAULT_MAX_WALKS, maxHeapMb = DEFAULT_MAX_HEAP_MB } = this.options;
     if (this.#isStopped || signal.aborted) throw ended();
     if (this.#workers.size >= maxWalks) throw new MillraceError('MAILBOX_FULL', `${maxWalks} audits are under way`);
     const worker = new Worker(entry, {
       name: 'audit',
-      workerData: { job: task, world } satisfies JobTask<World, AuditTask>,
+      workerData: { job: task, installation } satisfies JobTask<Installation, AuditTask>,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     });
     this.#workers.add(worker);

@@ -2,17 +2,17 @@
 import type { Log, LogFields } from '../../../ports/index.js';
 import { runInThread } from '../thread-job.js';
 
-/** What a thread is started with: its job, and whatever its entry needs to reach the world. */
-export interface JobTask<World, Job> {
+/** What a thread is started with: its job, and whatever its entry needs to reach the installation that it works for. */
+export interface JobTask<Installation, Job> {
   readonly job: Job;
-  readonly world: World;
+  readonly installation: Installation;
 }
 
-export interface JobThreadsOptions<World, Job> {
+export interface JobThreadsOptions<Installation, Job> {
   /** The entry of each thread. */
   readonly entry: URL;
   /** Cloned into the thread: plain data. */
-  readonly world: World;
+  readonly installation: Installation;
   readonly log: Log;
   /** The name of a thread, for debuggers. */
   readonly nameOf: (job: Job) => string;
@@ -30,19 +30,19 @@ export interface JobThreadsOptions<World, Job> {
 const DEFAULT_MAX_HEAP_MB = 1024;
 const DEFAULT_TIME_LIMIT_MS = 15 * 60_000;
 
-export class JobThreads<World, Job, Result> {
+export class JobThreads<Installation, Job, Result> {
   readonly #ended = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(private readonly options: JobThreadsOptions<World, Job>) {}
+  constructor(private readonly options: JobThreadsOptions<Installation, Job>) {}
 
   /** @throws MillraceError: what the thread met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
   async run(job: Job): Promise<Result> {
-    const { entry, world, log, nameOf, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
+    const { entry, installation, log, nameOf, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
     const result = runInThread<Result>({
       entry,
       name: nameOf(job),
-      data: { job, world } satisfies JobTask<World, Job>,
+      data: { job, installation } satisfies JobTask<Installation, Job>,
       log,
       maxHeapMb: maxHeapMb ?? DEFAULT_MAX_HEAP_MB,
       timeLimitMs: timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,

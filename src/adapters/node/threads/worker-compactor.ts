@@ -5,17 +5,17 @@
 import type { CompactionJob, CompactionResult, Compactor } from '../../../ports/index.js';
 import { JobThreads, type JobThreadsOptions } from './job-threads.js';
 
-export type WorkerCompactorOptions<World> = Omit<
-  JobThreadsOptions<World, CompactionJob>,
+export type WorkerCompactorOptions<Installation> = Omit<
+  JobThreadsOptions<Installation, CompactionJob>,
   'nameOf' | 'lost' | 'detailsOf'
 >;
 
-export class WorkerCompactor<World> implements Compactor {
-  readonly #threads: JobThreads<World, CompactionJob, CompactionResult>;
+export class WorkerCompactor<Installation> implements Compactor {
+  readonly #threads: JobThreads<Installation, CompactionJob, CompactionResult>;
   /** Settles when the job before has ended, well or not. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: WorkerCompactorOptions<World>) {
+  constructor(options: WorkerCompactorOptions<Installation>) {
     this.#threads = new JobThreads({
       ...options,
       nameOf: ({ shard }) => `compactor ${shard}`,

@@ -40,7 +40,7 @@ export function dollars(cents: number): number {
 }
 
 /**
- * Of each day what the month is shown to cost up to its end, less what it was shown up to the day before: so the days
+ * Each day has what the month is shown to cost up to its end, less what it was shown up to the day before: so the days
  * of a month add up to `dollars` of it, which days rounded by themselves do not.
  * @param cents of the days, in their order, from the first of a month on
  */

@@ -68,7 +68,7 @@ function hasRoomFor({ face, grant: current }: RespClient, { database, limits }: 
   return face.clients.countOf(database) < maxConnections;
 }
 
-/** For ACL LOG, where it is known of which database. */
+/** This is for ACL LOG, where it is known of which database. */
 function noteFailure(client: RespClient, user: ByteString, command: string): void {
   const { acl } = client.face.parts;
   const database = client.grant?.database ?? (NAMED_DATABASE.exec(user)?.[1] as DatabaseId | undefined);

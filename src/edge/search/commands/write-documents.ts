@@ -49,7 +49,7 @@ export const DELETE = route('POST /search/:id/delete/*index', {
   },
 });
 
-/** Of several documents with one id the last one counts, as if they had come one after the other. */
+/** When several documents have one id, the last one counts, as if they had come one after the other. */
 async function textsIn({ face, grant, body }: SearchCall) {
   const texts = new Map<string, ByteString>();
   let count = 0;

@@ -9,7 +9,7 @@ export function IsIndexName(): PropertyDecorator {
   return rule('isIndexName', nameProblem);
 }
 
-/** For the id of a document. A number has been made a text before. */
+/** This judges the id of a document. A number has been made a text before. */
 export function IsDocumentId(): PropertyDecorator {
   return rule('isDocumentId', idProblem);
 }

@@ -6,7 +6,7 @@ import { silentLog } from '../../../spec/journal/shard-history.js';
 const SILENT = 'setInterval(() => {}, 1000)';
 const ANSWERING = `
   import { parentPort, workerData } from 'node:worker_threads';
-  parentPort.postMessage({ kind: 'done', result: workerData.world + workerData.job });
+  parentPort.postMessage({ kind: 'done', result: workerData.installation + workerData.job });
 `;
 
 type Threads = JobThreads<string, string, string>;
@@ -14,7 +14,7 @@ type Threads = JobThreads<string, string, string>;
 function threads(code: string, options: { timeLimitMs?: number } = {}): Threads {
   const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
   const words = { nameOf: (job: string) => job, lost: 'nothing came', detailsOf: (job: string) => ({ job }) };
-  return new JobThreads({ entry, world: 'world and ', log: silentLog, ...words, ...options });
+  return new JobThreads({ entry, installation: 'installation and ', log: silentLog, ...words, ...options });
 }
 
 function codeOf(result: Promise<unknown>): Promise<string> {
@@ -25,9 +25,12 @@ function codeOf(result: Promise<unknown>): Promise<string> {
 }
 
 describe('a thread that does one job', () => {
-  it('is given the job and its world, and its result is the answer', async () => {
+  it('is given the job and its installation, and its result is the answer', async () => {
     const both = threads(ANSWERING);
-    expect(await Promise.all([both.run('one'), both.run('two')])).to.deep.equal(['world and one', 'world and two']);
+    expect(await Promise.all([both.run('one'), both.run('two')])).to.deep.equal([
+      'installation and one',
+      'installation and two',
+    ]);
   });
 
   it('fails its job when it dies, throws or takes too long', async () => {

@@ -75,7 +75,7 @@ function* readValues({ args }: CommandContext, from: number): Steps<ReadJson[]> 
 }
 
 /** Refuses what would become too large or too deep. */
-function* requireRoom(
+function* requireToFit(
   context: CommandContext,
   { document, places }: FoundArrays,
   values: readonly ReadJson[],
@@ -107,7 +107,7 @@ function* copiesOf(values: readonly NewValue[]): Steps<NewValue[]> {
 export function* append(context: CommandContext): Steps<Reply> {
   const values = yield* readValues(context, 3);
   const found = yield* arraysAt(context);
-  yield* requireRoom(context, found, values);
+  yield* requireToFit(context, found, values);
   const texts = yield* mapped(values, ({ text }) => text);
   return yield* changeEach(context, found, 'json.arrappend', function* (change, array, place) {
     yield* change.document.insert(array, array.length, yield* copiesOf(values));
@@ -124,7 +124,7 @@ export function* insert(context: CommandContext): Steps<Reply> {
   for (const { value } of found.places) {
     if (Array.isArray(value) && (index > value.length || index < -value.length)) throw outOfBounds;
   }
-  yield* requireRoom(context, found, values);
+  yield* requireToFit(context, found, values);
   const texts: ByteString[] = yield* mapped(values, ({ text }) => text);
   return yield* changeEach(context, found, 'json.arrinsert', function* (change, array, place) {
     const position = index < 0 ? array.length + index : index;

@@ -15,7 +15,7 @@ import {
   listOrNew,
   popName,
   pushName,
-  requireRoom,
+  requireToFit,
   SLICE_ELEMENTS,
   willGrow,
 } from './list-access.js';
@@ -40,7 +40,7 @@ export function pushInSlices(end: ListEnd): SlicedHandler {
     const items = args.from(2);
     const list = listOrNew(context, key);
     const bytesOfItems = yield* textBytes(items);
-    requireRoom(context, list, bytesOfItems);
+    requireToFit(context, list, bytesOfItems);
     const { size, bytes } = list;
     willGrow(context, list, bytesOfItems, items.length);
     const pace = new SlicePace();
@@ -77,7 +77,7 @@ function pushAll(
   items: readonly ByteString[],
 ): number {
   const bytesOfItems = lengthOf(items);
-  requireRoom(context, list, bytesOfItems);
+  requireToFit(context, list, bytesOfItems);
   const { size, bytes } = list;
   willGrow(context, list, bytesOfItems, items.length);
   for (const item of items) list.push(end, item);

@@ -51,7 +51,7 @@ function packLimit({ settings }: CommandContext): number {
 }
 
 /** @throws ErrorReply when the list would become too large */
-export function requireRoom(context: CommandContext, list: List | undefined, textBytes: number): void {
+export function requireToFit(context: CommandContext, list: List | undefined, textBytes: number): void {
   requireRecordSize(context, (list?.bytes ?? 0) + textBytes);
 }
 

@@ -4,7 +4,7 @@ import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
-import { hasShrunk, LONG_LIST, requireRoom, SLICE_ELEMENTS, symmetricAt, willGrow } from './list-access.js';
+import { hasShrunk, LONG_LIST, requireToFit, SLICE_ELEMENTS, symmetricAt, willGrow } from './list-access.js';
 
 const zeroRank = new ErrorReply(
   "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... " +
@@ -104,7 +104,7 @@ export const replace: Handler = (context) => {
   willGrow(context, list, item.length, 1);
   const index = given < 0 ? list.size + given : given;
   if (index < 0 || index >= list.size) throw ERRORS.indexOutOfRange;
-  requireRoom(context, list, item.length - list.at(index).length);
+  requireToFit(context, list, item.length - list.at(index).length);
   const { bytes } = list;
   list.replace(index, item);
   list.hasShrunk(context.settings.number('list-max-listpack-size'));
@@ -124,7 +124,7 @@ export const insert: SlicedHandler = function* (context): Generator<void, Reply>
   const item = args.bytes(4);
   const list = keyspace.fetchKind(key, List);
   if (list === undefined) return 0;
-  requireRoom(context, list, item.length);
+  requireToFit(context, list, item.length);
   willGrow(context, list, item.length, 1);
   const [index] = yield* positions(list, { item: pivot, from: 'head', skip: 0, limit: 1, within: list.size });
   if (index === undefined) return -1;

@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { recordExpiry } from '../expire-time.js';
-import { endAt, hasGrown, hasShrunk, popName, pushName, requireRoom, willGrow, wordOf } from './list-access.js';
+import { endAt, hasGrown, hasShrunk, popName, pushName, requireToFit, willGrow, wordOf } from './list-access.js';
 
 export interface Move {
   readonly source: ByteString;
@@ -25,7 +25,7 @@ export function moveOne(context: CommandContext, move: Move): ByteString | undef
   if (giving === undefined) return undefined;
   const taking = source === target ? giving : (keyspace.fetchKind(target, List) ?? new List());
   const item = giving.at(from === 'head' ? 0 : giving.size - 1);
-  if (taking !== giving) requireRoom(context, taking, item.length);
+  if (taking !== giving) requireToFit(context, taking, item.length);
   const { size, bytes } = taking;
   const givingBytes = giving.bytes;
   giving.pop(from);

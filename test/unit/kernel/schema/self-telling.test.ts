@@ -1,0 +1,74 @@
+/** Values that say themselves what they are, and records by names. */
+import { expect } from 'chai';
+import { MillraceError } from '../../../../src/kernel/index.js';
+import {
+  absent,
+  decoded,
+  encoded,
+  flag,
+  integer,
+  listOf,
+  namedRecord,
+  selfTelling,
+  text,
+  told,
+} from '../../../../src/kernel/schema/index.js';
+
+class Word {
+  constructor(readonly letters: string) {}
+}
+class Pair {
+  constructor(readonly items: readonly unknown[]) {}
+}
+
+const value: ReturnType<typeof selfTelling<unknown>> = selfTelling<unknown>(
+  told(
+    1,
+    Word,
+    text(),
+    ({ letters }) => letters,
+    (letters) => new Word(letters),
+  ),
+  told(
+    2,
+    Pair,
+    listOf({ write: (out, item) => value.write(out, item), read: (from) => value.read(from) }),
+    ({ items }) => items,
+    (items) => new Pair(items),
+  ),
+);
+
+describe('values that say what they are', () => {
+  it('come back as they were, objects of classes within each other too', () => {
+    for (const length of [0, 1, 3, 7, 15, 16, 31, 255, 256, 65_535, 65_536]) {
+      const given = [new Pair([new Word('x'.repeat(length)), null, [1.5, -1]]), Uint8Array.of(1, 2)];
+      const read = decoded(value, encoded(value, given), 'values') as [Pair, Uint8Array];
+      expect(read[0]).to.deep.equal(given[0]);
+      expect([...read[1]]).to.deep.equal([1, 2]);
+    }
+  });
+
+  it('are refused when they are of a class that nobody told of, on the way there and on the way back', () => {
+    expect(() => encoded(value, new Map())).to.throw('a class that is not known');
+    const refused = ['d403a0', 'd401c0', 'c7020191', 'c3', '80', 'c1', 'd4'];
+    for (const hex of refused) {
+      expect(() => decoded(value, Buffer.from(hex, 'hex'), 'values'), hex).to.throw(MillraceError);
+    }
+  });
+});
+
+describe('a record by names', () => {
+  const shape = namedRecord({ count: integer, isThere: flag, note: absent(text()) });
+
+  it('passes over names that it does not know, and leaves out what has no value', () => {
+    const known = { count: 3, isThere: true };
+    expect(decoded(shape, encoded(shape, known), 'a record')).to.deep.equal(known);
+    const larger = namedRecord({ later: listOf(text()), count: integer, isThere: flag });
+    expect(decoded(shape, encoded(larger, { ...known, later: ['a', 'b'] }), 'a record')).to.deep.equal(known);
+  });
+
+  it('is refused without one that has to be there', () => {
+    const smaller = namedRecord({ count: integer });
+    expect(() => decoded(shape, encoded(smaller, { count: 1 }), 'a record')).to.throw(MillraceError);
+  });
+});
