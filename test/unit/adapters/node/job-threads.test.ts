@@ -42,7 +42,7 @@ describe('a thread that does one job', () => {
   it('is gone before its job is answered, whatever came of it (TJ2)', async () => {
     const counting = (outcome: string) => `
       import { parentPort, workerData } from 'node:worker_threads';
-      const steps = new Int32Array(workerData.world);
+      const steps = new Int32Array(workerData.installation);
       setInterval(() => Atomics.add(steps, 0, 1), 0);
       setTimeout(() => { ${outcome} }, 10);
     `;
@@ -52,16 +52,16 @@ describe('a thread that does one job', () => {
       TIMED_OUT: '',
     };
     for (const [expected, outcome] of Object.entries(outcomes)) {
-      const world = new SharedArrayBuffer(4);
+      const installation = new SharedArrayBuffer(4);
       const entry = new URL(`data:text/javascript,${encodeURIComponent(counting(outcome))}`);
       const words = { nameOf: () => 'job', lost: 'nothing came', detailsOf: () => ({}), timeLimitMs: 500 };
-      const job = new JobThreads<SharedArrayBuffer, string, string>({ entry, world, log: silentLog, ...words });
+      const job = new JobThreads<SharedArrayBuffer, string, string>({ entry, installation, log: silentLog, ...words });
       expect(await codeOf(job.run('a job'))).to.equal(expected);
-      const steps = Atomics.load(new Int32Array(world), 0);
+      const steps = Atomics.load(new Int32Array(installation), 0);
       expect(steps, expected).to.be.greaterThan(0);
       // Another job takes longer than many of its steps.
       await threads(ANSWERING).run('later');
-      expect(Atomics.load(new Int32Array(world), 0), expected).to.equal(steps);
+      expect(Atomics.load(new Int32Array(installation), 0), expected).to.equal(steps);
     }
   });
 

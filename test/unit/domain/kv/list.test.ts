@@ -105,7 +105,7 @@ describe('the bytes of a list', () => {
       if (list.undo !== undefined) undo.revertCollections();
       if (step % 50 > 0) continue;
       const again = new List();
-      for (const fact of [...list.facts()].toReversed()) again.push('head', fact);
+      for (const word of [...list.contents()].toReversed()) again.push('head', word);
       expect([again.bytes, list.clone().bytes]).to.deep.equal([list.bytes, list.bytes]);
     }
     expect(list.size).to.be.greaterThan(100);
