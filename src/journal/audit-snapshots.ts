@@ -6,7 +6,8 @@
  *      can be proven
  *  AS2 memory is bounded by the largest partition, or by partitions that come to `groupBytes` in their snapshots;
  *      entries are read again for each such group
- *  AS3 an object is read once, however many snapshots name it
+ *  AS3 a segment is read at most twice, however many snapshots name it: to be proven itself, and as what the next
+ *      change of its partition is folded on
  *  AS4 a snapshot that is let go of meanwhile is no damage
  */
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';

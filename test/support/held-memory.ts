@@ -14,6 +14,14 @@ export function bytesHeldBy(make: () => unknown): number {
   return held;
 }
 
+/** Bytes that some work allocates, kept or not. Let it be less than a nursery, which is empty when it begins. */
+export function bytesAllocatedBy(work: () => void): number {
+  const before = usedBytes();
+  work();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external - before;
+}
+
 function usedBytes(): number {
   // A second time, because what is freed by a finalizer goes with the next.
   for (let i = 0; i < 2; i += 1) collect();

@@ -1,6 +1,6 @@
 /**
  * Bodies beside a snapshot: written when the journal will let go of them, kept as long as they are needed.
- * Proves BRE1, BRE2, BSE1–BSE3.
+ * Proves BRE1, BRE2, BSE1–BSE4.
  */
 import { expect } from 'chai';
 import { DEFAULT_BODY_READER_LIMITS, verifyShard } from '../../../src/journal/index.js';
@@ -55,6 +55,35 @@ describe('journal: bodies beside a snapshot', () => {
     await world.drop(first as number);
     const manifest = await world.manifest((await world.compact()).manifest);
     expect(manifest.partitions[0]).not.to.have.property('bodySegments');
+  });
+
+  it('are rewritten with one old and one new segment in memory (BSE4)', async () => {
+    const world = await freshWorld({ stepBytes: 100_000 });
+    const numbers = await putMany(world, 100);
+    const before = await world.segments((await world.compact()).manifest);
+    expect(before).to.have.length(10);
+    const old = new Set(objectsOf(before));
+    // Four of ten live on.
+    await world.drop(...numbers.filter((_, at) => at % 10 < 6));
+    const { get, put } = world.objects;
+    let reads = 0;
+    let writtenBytes = 0;
+    let mostHeld = 0;
+    world.objects.get = (name) => {
+      // What was read before is written, but for the segment that is being filled.
+      if (old.has(name)) {
+        mostHeld = Math.max(mostHeld, reads * 40 - writtenBytes);
+        reads += 1;
+      }
+      return get.call(world.objects, name);
+    };
+    world.objects.put = async (name, bytes) => {
+      await put.call(world.objects, name, bytes);
+      if (/\/segment\/.*b\d+$/.test(name)) writtenBytes += bytes.length;
+    };
+    const after = await world.segments((await world.compact()).manifest);
+    expect([reads, bytesOf(after), after.length]).to.deep.equal([10, 400, 4]);
+    expect(mostHeld).to.be.within(1, LIMITS.segmentBytes);
   });
 
   it('count as bytes of the snapshot', async () => {

@@ -1,10 +1,17 @@
-/** Proves CMP2–CMP4, SNS1–SNS3. */
+/** Proves CMP1–CMP4, SNS1–SNS3. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { compactShard, SnapshotStore } from '../../../src/journal/index.js';
-import { type ErrorCode, isMillraceError, MillraceError, type ShardName } from '../../../src/kernel/index.js';
+import {
+  type ErrorCode,
+  isMillraceError,
+  MillraceError,
+  type PartitionName,
+  type ShardName,
+} from '../../../src/kernel/index.js';
 import type { Manifest } from '../../../src/messages/index.js';
+import type { Journal, ObjectStore } from '../../../src/ports/index.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
 import { JournalStand, KEEP_NOTHING, SMALL_LIMITS } from './journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
@@ -123,6 +130,71 @@ describe('journal: compaction', () => {
     await world.history.batch({ [ALPHA]: ['SET later 1'] });
     const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: head.position };
     expect((await compactShard(world.ports, job, replayFold, SMALL_LIMITS)).coveredNumber).to.equal(head.number);
+  });
+});
+
+describe('journal: the memory of a compaction', () => {
+  it('has one partition, and of the effects one step and the entry that filled it (CMP1)', async () => {
+    const world = new JournalStand();
+    await world.history.claim();
+    const partitions = [ALPHA, BETA, ...['c', 'd'].map((id) => `kv:db-${id.repeat(16)}:0` as PartitionName)];
+    for (let i = 0; i < 12; i += 1) {
+      for (const partition of partitions) await world.history.batch({ [partition]: [`SET k${i} ${'x'.repeat(40)}`] });
+    }
+    const limits = { ...SMALL_LIMITS, stepBytes: 500 };
+    const entryBytes = 100;
+    let inWork = 0;
+    let unwritten = 0;
+    let most = { applied: 0, unwritten: 0 };
+    /** Effects that were applied to folds since entries were last read. */
+    let applied = 0;
+    const note = () => {
+      most = { applied: Math.max(most.applied, applied), unwritten: Math.max(most.unwritten, unwritten) };
+    };
+    const watched: typeof replayFold = () => {
+      expect(inWork, 'partitions').to.equal(0);
+      inWork += 1;
+      const fold = replayFold();
+      const { apply, segments, digest } = fold;
+      fold.apply = (effects) => {
+        applied += effects.length;
+        note();
+        apply.call(fold, effects);
+      };
+      fold.segments = function* (segmentBytes) {
+        for (const segment of segments.call(fold, segmentBytes)) {
+          unwritten += 1;
+          note();
+          yield segment;
+        }
+      };
+      // The last that is asked of it, when it was written down or loaded to be compared.
+      fold.digest = () => {
+        inWork = 0;
+        return digest.call(fold);
+      };
+      return fold;
+    };
+    const { memoryJournal, memoryObjects } = world;
+    world.journal = Object.assign(Object.create(memoryJournal) as Journal, {
+      read: async function* (...range: Parameters<Journal['read']>) {
+        for await (const message of memoryJournal.read(...range)) {
+          applied = 0;
+          yield message;
+        }
+      },
+    });
+    world.objects = Object.assign(Object.create(memoryObjects) as ObjectStore, {
+      put: async (name: string, bytes: Uint8Array) => {
+        await memoryObjects.put(name, bytes);
+        if (name.includes('/segment/')) unwritten -= 1;
+      },
+    });
+    const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: world.history.head.position };
+    const { manifest } = await compactShard(world.ports, job, watched, limits);
+    expect((await manifestOf(world, manifest)).partitions.flatMap(({ segments }) => segments)).to.have.length.above(8);
+    expect(most.applied).to.be.within(limits.stepBytes, limits.stepBytes + entryBytes);
+    expect(most.unwritten).to.be.most(2);
   });
 });
 

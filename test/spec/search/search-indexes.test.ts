@@ -1,11 +1,15 @@
-/** What of the journal can be searched, and when. Proves QT1, QT2, SI1–SI3, SFO2, SK1, SK2, VO1. */
+/** What of the journal can be searched, and when. Proves QT1, QT2, SI1–SI3, SFO1, SFO2, SK1, SK2, VO1. */
 import { expect } from 'chai';
-import { MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../src/domain/search/index.js';
-import { isMillraceError, MillraceError } from '../../../src/kernel/index.js';
+import { HashedNgrams, MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../src/domain/search/index.js';
+import { SnapshotStore } from '../../../src/journal/index.js';
+import { type DatabaseId, isMillraceError, MillraceError } from '../../../src/kernel/index.js';
+import { kvPartition } from '../../../src/messages/index.js';
 import type { ObjectStore } from '../../../src/ports/index.js';
 import { MAX_WAITING_QUERIES, SearchIndexes } from '../../../src/projections/index.js';
+import { ShardFold } from '../../../src/projections/search-index/shard-fold.js';
 import { eventually } from '../../support/eventually.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { realTime } from '../../support/real-time.js';
 import { LIBRARY, SearchJournalStand, SHOP } from '../../support/search-journal-stand.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
 import { SHARD, silentLog } from '../journal/shard-history.js';
@@ -160,6 +164,44 @@ describe('search indexes', () => {
     const stopped = indexes.stop();
     await time.advance(1);
     await stopped;
+  });
+
+  it('pass over what is of other databases unread, and know that it was there (SFO1)', async () => {
+    const old = 'db-cccccccccccccccc' as DatabaseId;
+    for (const database of [SHOP, LIBRARY, old]) await stand.storeTexts(database, 'a', { '1': 'word' });
+    await stand.compactAndPurge();
+    // Whoever read this would fail.
+    const section = stand.history.section(kvPartition(LIBRARY, 0), Buffer.from('these are no effects'));
+    await stand.history.append({ kind: 'batch', commandIds: [], sections: [section] });
+    await stand.storeTexts(SHOP, 'a', { '2': 'word' });
+    const read: string[] = [];
+    const objects: ObjectStore = Object.assign(Object.create(stand.objects) as ObjectStore, {
+      get: (name: string) => {
+        read.push(name);
+        return stand.objects.get(name);
+      },
+    });
+    const newest = await new SnapshotStore(stand.objects, silentLog).newest(SHARD);
+    const segments = (database: DatabaseId) =>
+      newest?.manifest.partitions.find(({ name }) => name === kvPartition(database, 0))?.segments ?? [];
+    const fold = new ShardFold(
+      { journal: stand.journal, objects, timers: realTime, clock: realTime, log: silentLog },
+      SHARD,
+      { embedding: new HashedNgrams(), lingerMs: 1, maxQueuedBytes: 1000 },
+      [SHOP],
+    );
+    const { signal } = new AbortController();
+    const position = await fold.load(signal);
+    expect(read).to.include.members(segments(SHOP).map(({ object }) => object));
+    for (const { object } of [...segments(LIBRARY), ...segments(old)]) expect(read).not.to.include(object);
+    const { last } = await stand.journal.tail(SHARD);
+    const batch = [];
+    for await (const message of stand.journal.read(SHARD, position + 1, last)) batch.push(message);
+    await fold.take(batch, signal, () => {});
+    expect(fold.documents).to.equal(2);
+    // Only a fold that begins anew can have what was passed over here.
+    const never = 'db-dddddddddddddddd' as DatabaseId;
+    expect([LIBRARY, old, never].map((database) => fold.join(database))).to.deep.equal([false, false, true]);
   });
 
   it('follow no journal without an index on it', async () => {

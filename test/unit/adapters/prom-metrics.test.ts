@@ -1,9 +1,10 @@
-/** Proves ME2, ME3. */
+/** Proves ME1–ME3. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ProcessWatch, PromMetrics } from '../../../src/adapters/node/index.js';
 import { MAX_SERIES } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
+import { bytesAllocatedBy } from '../../support/held-memory.js';
 
 async function linesOf(metrics: PromMetrics): Promise<string[]> {
   return (await metrics.page()).text.split('\n');
@@ -20,6 +21,26 @@ describe('metrics', () => {
   let metrics: PromMetrics;
   beforeEach(() => {
     metrics = new PromMetrics({ withProcess: false });
+  });
+
+  it('count and observe without allocating, and never throw (ME1)', () => {
+    const counter = metrics.counter('millrace_commands_total', 'SET');
+    const histogram = metrics.histogram('millrace_turn_seconds');
+    const COUNT = 100_000;
+    const work = () => {
+      for (let at = 0; at < COUNT; at += 1) {
+        counter.add();
+        counter.add(at);
+        histogram.observe(at / COUNT);
+      }
+    };
+    for (let time = 0; time < 3; time += 1) work();
+    const allocated = bytesAllocatedBy(work);
+    // A boxed number alone takes more than a byte.
+    expect(allocated).to.be.below(COUNT);
+    for (const odd of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0, 1e300]) {
+      expect(() => histogram.observe(odd)).not.to.throw();
+    }
   });
 
   it('show counters that never counted as 0', async () => {

@@ -1,13 +1,14 @@
 /**
  * What is in a backup of an installation at work, and what a damaged one is told by.
- * Proves CB1–CB5, FB1, FB2.
+ * Proves CB1–CB5, FB1–FB3.
  */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import { foldBackup } from '../../../src/journal/backup/fold-backup.js';
 import { type BackupManifest, filesOf } from '../../../src/journal/backup/index.js';
 import { isMillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal, LogFields, ObjectStore } from '../../../src/ports/index.js';
-import { ALPHA, BETA, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, CLUSTER, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { BODY_PLANES, MemoryFiles, MemoryInstallation, verify } from './stand.js';
 
 function digestOfKeys(...commands: readonly string[]): string {
@@ -239,6 +240,55 @@ describe('backup: verify', () => {
     files.files.delete('KV_0/entries-00000');
     const error = await verify(files).catch((cause: unknown) => cause);
     expect(String(error)).to.contain('KV_0/entries-00000');
+  });
+
+  it('holds one partition, and the effects of one step, for which it reads the entries again (FB3)', async () => {
+    const world = new MemoryInstallation(1, 1);
+    const history = world.history('KV_0');
+    await history.claim();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => `kv:db-${id.repeat(16)}:0` as PartitionName);
+    for (const name of names) {
+      for (let i = 0; i < 5; i += 1) await history.batch({ [name]: [`SET k${i} ${'x'.repeat(60)}`] });
+    }
+    const files = new MemoryFiles();
+    const backup = shardOf(await world.backup(files), 'KV_0');
+    const { read } = files;
+    let reads = 0;
+    files.read = (name) => {
+      if (name.startsWith('KV_0/entries-')) reads += 1;
+      return read.call(files, name);
+    };
+    let inWork = 0;
+    let applied = 0;
+    const appliedByRead = new Map<number, number>();
+    const planes = {
+      ...BODY_PLANES,
+      fold: () => {
+        expect(inWork).to.equal(0);
+        inWork += 1;
+        const fold = replayFold();
+        const { apply } = fold;
+        fold.apply = (bytes) => {
+          applied += bytes.length;
+          appliedByRead.set(reads, (appliedByRead.get(reads) ?? 0) + bytes.length);
+          apply.call(fold, bytes);
+        };
+        return fold;
+      },
+    };
+    const options = { files, clusterId: CLUSTER, planes, log: silentLog, isOfThisRelease: true };
+    const found: PartitionName[] = [];
+    // Two partitions fit into a step.
+    for await (const { name } of foldBackup(backup, { ...options, stepBytes: 1000 })) {
+      found.push(name);
+      inWork -= 1;
+    }
+    expect(found).to.deep.equal(names);
+    expect(applied).to.be.within(2000, 3000);
+    expect(Math.max(...appliedByRead.values())).to.be.below(1000);
+    // Once to follow the chain, then for each step.
+    expect(reads).to.equal(1 + appliedByRead.size);
+    expect(appliedByRead.size).to.equal(3);
   });
 
   it('does not take the word of a snapshot for its state', async () => {

@@ -1,4 +1,4 @@
-/** Proves AS1, AS2, AS4. */
+/** Proves AS1–AS4. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { encodeBodyIndex } from '../../../src/codec/envelope/index.js';
@@ -65,6 +65,30 @@ describe('the audit of snapshots', () => {
     const world = await threeSnapshots();
     const whole = await audit(world);
     expect(await audit(world, { groupBytes: 1 })).to.deep.equal(whole);
+  });
+
+  it('reads no segment more than twice, however many snapshots name it (AS3)', async () => {
+    const world = new JournalStand();
+    await world.history.claim();
+    await world.history.batch({ [BETA]: ['SET b 1'] });
+    for (let i = 1; i <= 6; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET key ${i}`] });
+      if (i === 6) await world.history.batch({ [BETA]: ['SET b 2'] });
+      await world.compact(KEEP_ALL);
+    }
+    const reads = new Map<string, number>();
+    const { get } = world.memoryObjects;
+    world.memoryObjects.get = (name) => {
+      if (name.includes('/segment/')) reads.set(name, (reads.get(name) ?? 0) + 1);
+      return get.call(world.memoryObjects, name);
+    };
+    // So many are kept; the first of them names what an earlier one wrote.
+    expect((await audit(world)).snapshots).to.equal(3);
+    const segments = await world.objectNames('KV_0/segment/');
+    expect(Math.max(...reads.values())).to.equal(2);
+    expect([...reads.keys()].sort()).to.deep.equal(segments.sort());
+    // The last of each partition is the ground of nothing yet.
+    expect([...reads.values()].filter((count) => count === 1)).to.have.length(2);
   });
 
   it('reads the oldest one back where the entries before it are gone', async () => {

@@ -1,4 +1,4 @@
-/** Proves AID1. */
+/** Proves AID1, AID2. */
 import { expect } from 'chai';
 import { AcceptedIds } from '../../../../src/domain/queue/messages/accepted-ids.js';
 
@@ -20,6 +20,29 @@ describe('accepted ids', () => {
     ids.add('asked and told', 0);
     ids.add('the first message after a day', 24 * 60 * MINUTE_MS);
     expect(ids.has('asked and told')).to.equal(true);
+  });
+
+  it('are never moved but those of one table, of a part of those of a minute (AID2)', () => {
+    const largest: number[] = [];
+    const Words = globalThis.Uint32Array;
+    class Noted extends Words {
+      constructor(length: number) {
+        super(length);
+        largest.push(length);
+      }
+    }
+    const perMinute = 100_000;
+    globalThis.Uint32Array = Noted as unknown as typeof Words;
+    try {
+      const ids = new AcceptedIds();
+      for (let at = 0; at < 3 * perMinute; at += 1) ids.add(`msg_${at}`, Math.floor(at / perMinute) * MINUTE_MS);
+      expect(ids.sizeAt(2 * MINUTE_MS)).to.equal(3 * perMinute);
+    } finally {
+      globalThis.Uint32Array = Words;
+    }
+    expect(largest.length).to.be.greaterThan(1000);
+    // Two numbers for each id, with room to grow, of a table among 256.
+    expect(Math.max(...largest)).to.be.below((perMinute / 256) * 2 * 2);
   });
 
   it('are told apart, many of them', () => {

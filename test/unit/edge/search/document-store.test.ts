@@ -1,13 +1,14 @@
-/** The documents of a search database against a model of maps, by any commands in any order. Proves DST3. */
+/** The documents of a search database against a model of maps, by any commands in any order. Proves DST2, DST3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { digestOf } from '../../../../src/domain/kv/index.js';
+import { digestOf, replyBytes } from '../../../../src/domain/kv/index.js';
 import {
   compileFilter,
   DOCUMENT_WRITES,
   documentsKey,
   encodeDocument,
   orderKey,
+  STEP_DOCUMENTS,
 } from '../../../../src/domain/search/index.js';
 import { DocumentStore } from '../../../../src/edge/search/document-store.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../../../src/kernel/index.js';
@@ -223,4 +224,54 @@ describe('edge/search: stored documents', () => {
     expect(removal).to.include({ removed: 1, isCutShort: false, documents: 1 });
     expect(gateway.tries).to.equal(5);
   });
+});
+
+describe('the documents of a search database that grows', () => {
+  /** The most that one request asked for, that one answer had, and that one step wrote. */
+  async function largest(count: number, work: (store: DocumentStore) => Promise<unknown>) {
+    const gateway = new MemoryKvGateway();
+    gateway.keepsRequests = false;
+    const store = new DocumentStore(gateway, INDEX);
+    for (let from = 0; from < count; from += 100) {
+      const texts = Array.from(
+        { length: 100 },
+        (_, at) => [`id-${String(from + at).padStart(6, '0')}`, textOf(at)] as const,
+      );
+      await store.upsert('a', new Map(texts), count);
+    }
+    const most = { asked: 0, answered: 0, requests: 0 };
+    const { execute } = gateway;
+    gateway.execute = async (request) => {
+      const response = await execute.call(gateway, request);
+      most.requests += 1;
+      most.asked = Math.max(most.asked, request.commands.flat().length);
+      most.answered = Math.max(most.answered, ...response.replies.map(replyBytes));
+      return response;
+    };
+    await work(store);
+    return most;
+  }
+
+  const goOn = () => true;
+  const PAGE = 50;
+  const WORK: Readonly<Record<string, (store: DocumentStore) => Promise<unknown>>> = {
+    'removing by prefix': (store) => store.removePrefix('a', 'id-', goOn),
+    'removing by a filter': (store) => store.removeFitting('a', () => true, goOn),
+    'removing nothing by a filter': (store) => store.removeFitting('a', () => false, goOn),
+    'reading a page': (store) => store.page('a', '', undefined, PAGE),
+    counting: (store) => store.counts(),
+    'a reset': (store) => store.reset('a'),
+    'a reset of all': (store) => store.resetAll(),
+    'a rename': (store) => store.rename('a', 'b', false),
+    'a removal of the name': (store) => store.deleteName('a'),
+  };
+  for (const [what, work] of Object.entries(WORK)) {
+    it(`need no larger step and no larger answer for ${what} (DST2)`, async () => {
+      const small = await largest(3 * STEP_DOCUMENTS, work);
+      const large = await largest(12 * STEP_DOCUMENTS, work);
+      expect(large.asked, 'words').to.equal(small.asked);
+      // Counts have a digit more.
+      expect(large.answered, 'bytes').to.be.within(small.answered - 8, small.answered + 8);
+    });
+  }
 });

@@ -1,0 +1,46 @@
+/** The way from a request to the partition of a database that has one. Proves PRO1. */
+import { expect } from 'chai';
+import { type CommandSpec, findCommand } from '../../../src/domain/kv/index.js';
+import { PartitionRouter } from '../../../src/edge/kv/partition-routing.js';
+import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
+import type { KvMode, KvRequest, KvResponse } from '../../../src/messages/index.js';
+import type { KvGrant } from '../../../src/ports/index.js';
+
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+const GRANT: KvGrant = {
+  database: DATABASE,
+  partitions: [`kv:${DATABASE}:0` as PartitionName],
+  role: 'standard',
+  user: 'default',
+  limits: { maxCommandBytes: 1000, maxRequestsPerDay: 0 },
+};
+
+describe('a database of one partition', () => {
+  for (const mode of ['single', 'pipeline', 'transaction'] as KvMode[]) {
+    it(`is asked once, as it is, and its answer is the answer: ${mode} (PRO1)`, async () => {
+      const asked: KvRequest[] = [];
+      const response: KvResponse = { replies: ['1', '2', '3', '4'], syncToken: '7-0' };
+      const router = new PartitionRouter({
+        execute: (request) => {
+          asked.push(request);
+          return Promise.resolve(response);
+        },
+      });
+      // Keys of several slots, one command that concerns every key, and one that has none.
+      const commands = [['MSET', 'a', '1', 'b', '2'], ['DBSIZE'], ['PING'], ['MGET', 'b', 'a']];
+      const specs = commands.map((words) => findCommand(words) as CommandSpec);
+      const answer = await router.run(GRANT, mode, { specs, commands, bytes: 30 }, { maxAnswerBytes: 5 });
+      expect(asked).to.have.length(1);
+      expect(asked[0]?.commands).to.equal(commands);
+      const { commands: _, ...rest } = asked[0] as KvRequest;
+      expect(rest).to.deep.equal({
+        database: DATABASE,
+        partition: GRANT.partitions[0],
+        mode,
+        bytes: 30,
+        maxAnswerBytes: 5,
+      });
+      expect(answer).to.equal(response);
+    });
+  }
+});
