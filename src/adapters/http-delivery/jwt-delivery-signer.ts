@@ -23,7 +23,7 @@ const TOKEN_ID_BYTES = 18;
 type Sign = (claims: Record<string, string | number>) => string;
 
 export class JwtDeliverySigner implements DeliverySigner {
-  /** By the key's text: keys may change between any two calls. */
+  /** They are kept by the key's text: keys may change between any two calls. */
   readonly #signers = new Map<string, Sign>();
 
   constructor(readonly options: SignerOptions) {}
