@@ -60,7 +60,7 @@ export class Dispatcher implements DispatchHooks {
     this.#overdue = new OverdueLine(nowMs);
   }
 
-  /** For each message of the state, before the first `run`. */
+  /** This is called for each message of the state, before the first `run`. */
   place(message: Message): void {
     if (message.status === DELIVERED) return;
     if (message.status === ACTIVE) this.#enter(message);

@@ -29,7 +29,7 @@ export interface MessageTimes {
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   readonly dueAtMs: number;
-  /** Of acceptance within the account. */
+  /** It is the order of acceptance within the account. */
   readonly order: number;
   readonly holdsPlaceOf: MessageId | undefined;
 }
@@ -53,7 +53,7 @@ export class Message {
   private dueSecond: number;
   private sinceSecond = -FIRST_SECOND;
   private sinceMillis = 0;
-  /** Of the creation, the earliest start and the next one. */
+  /** They are part of the creation, the earliest start and the next one. */
   private millis: number;
   /** Status and marks, a bit or two each, and above them the restarts. */
   private bits: number = WAITING;
@@ -100,7 +100,7 @@ export class Message {
     this.bits = has ? this.bits | HAS_TOKEN : this.bits & ~HAS_TOKEN;
   }
 
-  /** Of the open attempt, after crashes. */
+  /** They are the restarts of the open attempt, after crashes. */
   get restarts(): number {
     return this.bits >>> RESTARTS_SHIFT;
   }

@@ -9,7 +9,7 @@ import { StepPlaces } from './step-places.js';
 
 export class Waiting implements HeapItem {
   heapIndex = -1;
-  /** Of what it has for itself. */
+  /** It counts what it has for itself. */
   readonly bytes: number;
 
   constructor(
@@ -34,7 +34,7 @@ const NO_CALLS: ReadonlyMap<number, MessageId> = new Map();
 export class Run {
   readonly entries: RunEntry[] = [];
   #steps: StepPlaces | undefined;
-  /** Of the entries' bodies. */
+  /** It counts the entries' bodies. */
   bytes = 0;
   /** What it takes in the state itself (run-holds.ts). */
   memoryBytes = 0;
@@ -56,7 +56,7 @@ export class Run {
     readonly payloadHash: string,
   ) {}
 
-  /** By step id. */
+  /** They are keyed by step id. */
   get invokes(): ReadonlyMap<number, StartedInvoke> {
     return this.#invokes ?? NO_INVOKES;
   }

@@ -4,11 +4,11 @@
  */
 import type { RunEntry } from './records.js';
 
-/** As many entries are looked through as fast as one is found otherwise. */
+/** So many entries are looked through as fast as one is found otherwise. */
 const SHORT = 32;
 
 export class StepPlaces {
-  /** By step id alone, and with the target; the latest. Most lists stay short. */
+  /** They are keyed by step id alone, and with the target; the latest. Most lists stay short. */
   #byStep: Map<string, number> | undefined;
   /** Entries so far are in the map; the first one is the payload. */
   #known = 1;
