@@ -64,7 +64,7 @@ export class ReachedInstallation {
     return placeOfDatabase((await this.#controlNow()).state, nameOrId, this.layout);
   }
 
-  /** Of the account's queue. @throws NOT_FOUND */
+  /** The place is that of the account's queue. @throws NOT_FOUND */
   async placeOfAccount(id: string): Promise<PartitionPlace> {
     return placeOfAccount((await this.#controlNow()).state, id, this.layout);
   }

@@ -12,7 +12,7 @@ export function storageOfCommand(config: Config, connections: NatsConnections, l
   return tokens.storagePortsOf(commandContainer(config, connections, log));
 }
 
-/** For a command that asks the owners of shards, all of them in other processes. */
+/** They serve a command that asks the owners of shards, all of them in other processes. */
 export function commandParts(config: Config, connections: NatsConnections, log: Log) {
   const c = commandContainer(config, connections, log);
   const ports = tokens.storagePortsOf(c);

@@ -1,7 +1,7 @@
 /** Settings in the shape that faces take them. */
 import type { Config } from '../config/index.js';
 
-/** Of every face over HTTP. */
+/** They hold for every face over HTTP. */
 export function httpFaceOptionsOf({ http, faces }: Config) {
   return {
     limits: {

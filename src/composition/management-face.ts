@@ -19,7 +19,7 @@ import * as tokens from './tokens.js';
 
 export interface ManagementFaceOptions {
   readonly audit: JournalAudit;
-  /** As clients reach the faces. */
+  /** Clients reach the faces under these. */
   readonly publicUrls: PublicUrls;
   /** 0: it is off. */
   readonly respPort: number;

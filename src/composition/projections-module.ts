@@ -10,10 +10,10 @@ import type { ReadModelsTask } from './read-models-worker.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
-/** Of an account whose number the thread has not been told yet. */
+/** It stands for the number of an account whose number the thread has not been told yet. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 
-/** For a process without the role. */
+/** A process without the role asks others. */
 export function registerRemoteReadModels(c: DependencyContainer): void {
   registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'query'));
 }

@@ -18,7 +18,7 @@ import { openThread, type ThreadTask } from './thread-container.js';
 /** What the thread is started with: plain data. */
 export interface ReadModelsTask extends ThreadTask {
   readonly file: string;
-  /** Of the statistics. */
+  /** It is the file of the statistics. */
   readonly statsFile: string;
   readonly options: KeptReadModelsOptions;
 }

@@ -6,7 +6,7 @@ import { type Ask, AskedSearch, askOverBus } from '../query/index.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
-/** For a process without the role. */
+/** A process without the role asks others. */
 export function registerRemoteSearch(c: DependencyContainer): void {
   registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'search'));
 }

@@ -62,7 +62,7 @@ function compactor(c: DependencyContainer): WorkerCompactor<CompactorTask> {
   });
 }
 
-/** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
+/** It watches an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
 function storage(c: DependencyContainer): StorageGauge {
   const { dataDir: directory, diskReserveBytes: reserveBytes } = c.resolve(tokens.CONFIG).storage;
   if (!c.resolve(tokens.NATS).isExclusive || reserveBytes === 0) return ROOMY;

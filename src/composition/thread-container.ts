@@ -8,11 +8,11 @@ import * as tokens from './tokens.js';
 /** Plain data: it is cloned into the thread. */
 export interface ThreadTask {
   readonly nats: NatsOptions;
-  /** Of the installation's names on the server. */
+  /** The installation's names on the server begin with it. */
   readonly prefix: string;
 }
 
-/** Of a thread of this process. */
+/** It is what a thread of this process is started with. */
 export function threadTaskOf(c: DependencyContainer): ThreadTask {
   return { nats: c.resolve(tokens.NATS).options, prefix: c.resolve(tokens.CONFIG).nats.natsPrefix };
 }

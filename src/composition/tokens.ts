@@ -57,7 +57,7 @@ function token<T>(name: string): InjectionToken<T> {
   return Symbol(name) as InjectionToken<T>;
 }
 
-/** Of a process, a thread or a command. The reflection that the container needs is loaded with this file. */
+/** A process, a thread and a command have one each. The reflection that the container needs is loaded with this file. */
 export function newContainer(): DependencyContainer {
   return container.createChildContainer();
 }
@@ -72,7 +72,7 @@ export function ifRegistered<T>(c: DependencyContainer, name: InjectionToken<T>)
   return c.isRegistered(name) ? c.resolve(name) : undefined;
 }
 
-// Of a process, a thread and a command alike.
+// These belong to a process, a thread and a command alike.
 export const CLOCK = token<Clock>('Clock');
 export const TIMERS = token<Timers>('Timers');
 export const RANDOM = token<Random>('Random');
@@ -83,12 +83,12 @@ export const JOURNAL = token<Journal>('Journal');
 export const LEASES = token<LeaseStore>('LeaseStore');
 export const OBJECTS = token<JetStreamObjectStore>('ObjectStore');
 
-// Of a process.
+// These belong to a process.
 export const CONFIG = token<Config>('Config');
 export const LIFETIME = token<Lifetime>('Lifetime');
 export const GUARDED_CLOCK = token<GuardedClock>('GuardedClock');
 export const BOOT_TIME = token<BootTime>('BootTime');
-/** For whatever a stranger can cause. */
+/** It takes whatever a stranger can cause. */
 export const FACE_LOG = token<Log>('FaceLog');
 export const METRICS = token<PromMetrics>('Metrics');
 export const MEMORY = token<ProcessMemory>('ProcessMemory');
@@ -97,9 +97,9 @@ export const BUS = token<Bus>('Bus');
 export const MEMBERSHIP = token<Membership>('Membership');
 export const CLOCK_WATCH = token<ClockWatch>('ClockWatch');
 export const SESSION = token<Session>('Session');
-/** To the owners of shards in other processes. */
+/** It leads to the owners of shards in other processes. */
 export const CALLER = token<ShardCaller>('ShardCaller');
-/** Of the key file. */
+/** It seals with the key file. */
 export const SEALING = token<Sealing>('Sealing');
 export const JOURNAL_TOTAL = token<JournalTotal>('JournalTotal');
 export const COMPACTOR = token<WorkerCompactor<CompactorTask>>('Compactor');
@@ -112,7 +112,7 @@ export const GATEWAY = token<KvShardGateway>('KvGateway');
 export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, KeptState>>('BackupThreads');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
-/** Of this process or another's, as the next two. */
+/** They are this process's or another's, like the next two. */
 export const READ_MODELS = token<MessageLog & RunLog>('ReadModels');
 export const STATISTICS = token<Statistics>('Statistics');
 export const SEARCH = token<SearchQueries>('SearchQueries');

@@ -5,7 +5,7 @@
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import type { JournalFollower, StoredMessage, Subscription, Timers } from '../ports/index.js';
 
-/** As the ports of logs give it, for one of them. */
+/** The ports of logs give it, for one of them. */
 export type Follow = (from: number, follower: JournalFollower) => Subscription;
 
 export interface BatchOptions {
@@ -56,7 +56,7 @@ class BatchQueue implements JournalFollower {
   #wake = () => {};
   /** The log has nothing newer than what arrived. */
   #isAtEnd = false;
-  /** For others to come; not when as much is here as may be, or nothing more is wanted. */
+  /** It waits for others to come; not when as much is here as may be, or nothing more is wanted. */
   #enough = new AbortController();
 
   constructor(

@@ -37,7 +37,7 @@ export class AutoUpgrade {
 
   constructor(private readonly ports: AutoUpgradePorts) {}
 
-  /** To be called as often as one likes. @returns when the control actor has answered, or at once; never rejects */
+  /** It may be called as often as one likes. @returns when the control actor has answered, or at once; never rejects */
   async reached(id: DatabaseId, limit: Reached): Promise<void> {
     const { view, clock, log } = this.ports;
     const database = view.state.live(id);

@@ -26,7 +26,7 @@ export interface CommandThrottlePorts {
   readonly view: {
     readonly state: ControlState;
     readonly version: number;
-    /** As RespAccess has it. */
+    /** It is what RespAccess has. */
     renewed(grant: KvGrant): KvGrant | undefined;
   };
   /** What commands are taken from once it is their turn. */

@@ -26,7 +26,7 @@ export interface ControlOwnerPorts {
   readonly log: Log;
   readonly membership: Membership;
   readonly meterLog: MeterLog;
-  /** To the owner, where it is another process. */
+  /** It leads to the owner, where that is another process. */
   readonly caller: ShardCaller;
   own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
 }

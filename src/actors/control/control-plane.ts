@@ -28,7 +28,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
 
   constructor(private readonly ports: ControlPlanePorts) {}
 
-  /** With what is not stored yet. */
+  /** It includes what is not stored yet. */
   get state(): ControlState {
     return this.#fold.state;
   }

@@ -8,8 +8,8 @@ import { daysOfMonth, kvCents, type Prices } from '../../domain/statistics/index
 import type { DatabaseId } from '../../kernel/index.js';
 
 /**
- * Of a database that has used up its bandwidth or its budget: enough to look after it and to see that it is there, and
- * a thousandth of what plans allow.
+ * A database that has used up its bandwidth or its budget has so many: enough to look after it and to see that it is
+ * there, and a thousandth of what plans allow.
  */
 export const SLOWED_COMMANDS_PER_SECOND = 10;
 

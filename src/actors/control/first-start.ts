@@ -49,7 +49,7 @@ export interface FirstStartOptions {
 export interface FirstStartOutcome {
   readonly account: Account;
   readonly database: Database;
-  /** To be shown, this once. */
+  /** They are shown this once. */
   readonly toPrint: FirstStartCredentials | undefined;
   /** One line each. */
   readonly warnings: readonly string[];
@@ -145,7 +145,7 @@ async function keepTheirs(
 
 type Hashes = Readonly<Record<keyof GivenCredentials, string | undefined>>;
 
-/** Of a database that was deleted, nothing is. */
+/** Nothing is in force of a database that was deleted. */
 function hashesInForce(account: Account, { secrets }: Database): Hashes {
   return {
     kvToken: secrets?.standardToken.sha256,

@@ -153,7 +153,7 @@ function isSame(one: KvGrant, other: KvGrant): boolean {
   return opensTheSame(one, other) && LIMITS_OF_EDGES.every((name) => one.limits[name] === other.limits[name]);
 }
 
-/** For the same people, from the same places, whatever the limits. The number of partitions never changes. */
+/** Both let in the same people from the same places, whatever the limits. The number of partitions never changes. */
 export function opensTheSame(one: KvGrant, other: KvGrant): boolean {
   return (
     one.database === other.database &&

@@ -39,7 +39,7 @@ class KvCounts {
   writeMicros = 0;
   readonly latencies: number[] = noLatencies();
   readonly writeLatencies: number[] = noLatencies();
-  /** By the command's row: looked up faster than by its name. */
+  /** It is keyed by the command's row, which is looked up faster than by its name. */
   readonly calls = new Map<CommandName, number>();
 
   add({ commands, writes, errors, hits, misses, bytesIn, bytesOut, durationMs, specs }: KvUsage): void {

@@ -17,7 +17,7 @@ export interface MeterFolderPorts {
   readonly meterLog: MeterLog;
   readonly timers: Timers;
   readonly log: Log;
-  /** To the control actor of this process. */
+  /** It leads to the control actor of this process. */
   readonly client: ControlClient;
 }
 

@@ -49,7 +49,7 @@ export class MeterGauges {
     for (const database of this.#open.keys()) this.#untold.set(database, true);
   }
 
-  /** To be told with a row that there is anyway; undefined: there never were any. */
+  /** They are told with a row that there is anyway; undefined: there never were any. */
   takeConnections(database: DatabaseId): number | undefined {
     const isUntold = this.#untold.delete(database);
     return this.#open.get(database) ?? (isUntold ? 0 : undefined);

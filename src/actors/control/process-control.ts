@@ -22,7 +22,7 @@ import { SearchGrants } from './search-grants.js';
 export interface ProcessControlPorts extends ProcessPorts {
   readonly meterLog: MeterLog;
   readonly sealing: Sealing;
-  /** To the owner, where it is another process. */
+  /** It leads to the owner, where that is another process. */
   readonly caller: ShardCaller;
   /** Undefined in a process that never owns the control shard. */
   readonly owner: ControlOwner | undefined;
@@ -40,11 +40,11 @@ export interface ProcessControlOptions {
 }
 
 export class ProcessControl {
-  /** To the control actor, wherever it is. */
+  /** It leads to the control actor, wherever that is. */
   readonly client: ControlGateway;
   /** This process's copy of the control state. */
   readonly view: ControlView;
-  /** Of all that lets requests in. */
+  /** All that lets requests in asks it. */
   readonly freshness: Freshness;
   readonly users: AclAdministration;
   /** Whom queue tokens let in, limits, signing keys. */
@@ -53,7 +53,7 @@ export class ProcessControl {
   readonly management: ManagementGrants;
   /** Whom tokens of search indexes let in, and which indexes there are. */
   readonly search: SearchGrants;
-  /** Of what has no plan. */
+  /** It holds for what has no plan. */
   readonly dailyQuota: QuotaSlices;
   readonly meter: MeterWriter;
   readonly #plans: PlanLimits;

@@ -6,7 +6,7 @@ import { describeError } from '../../kernel/index.js';
 import type { Log, Timer, Timers } from '../../ports/index.js';
 
 export interface Sweep {
-  /** As it stands in the log. */
+  /** The name stands so in the log. */
   readonly name: string;
   readonly everyMs: number;
   /** @returns how many it removed */

@@ -95,7 +95,7 @@ export class ShardCommandRunner {
     this.#plans = new PlanBounds(ports.dataLimits, ports.held);
   }
 
-  /** To be called before each request. */
+  /** This is called before each request. */
   tellLimits(owned: OwnedPartition, engine: KvEngine): void {
     this.#plans.tell(owned, engine);
   }

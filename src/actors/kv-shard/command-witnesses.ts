@@ -45,7 +45,7 @@ export function trackScript(owned: OwnedPartition, work: KvWork, edge: SessionId
   work.scriptReads = [...(work.scriptReads ?? []), ...reads];
 }
 
-/** As MONITOR prints it: `1721284005.242090 [0 127.0.0.1:50432] "GET" "k"`. */
+/** MONITOR prints it so: `1721284005.242090 [0 127.0.0.1:50432] "GET" "k"`. */
 function monitorLine(words: readonly ByteString[], nowMicros: number, address: string): ByteString {
   const seconds = Math.floor(nowMicros / 1e6);
   const micros = String(Math.floor(nowMicros % 1e6)).padStart(6, '0');

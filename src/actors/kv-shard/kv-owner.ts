@@ -36,7 +36,7 @@ export interface KvOwnerPorts extends ProcessPorts {
 
 export interface KvOwnerOptions {
   readonly shards: readonly ShardName[];
-  /** Of keys and values of all databases. */
+  /** Keys and values of all databases may take so much. */
   readonly dataBytes: number;
   /** After which a caller in another process waits no more. */
   readonly silenceMs: number;

@@ -256,7 +256,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     return passivated;
   }
 
-  /** For gauges and tests: the partitions in memory, but for those that are being built again. */
+  /** Gauges and tests see the partitions in memory, but for those that are being built again. */
   *loaded(): IterableIterator<readonly [PartitionName, KvFold]> {
     for (const { name, fold, isInDoubt } of this.#ownedByName.values()) {
       if (fold !== undefined && !isInDoubt) yield [name, fold];

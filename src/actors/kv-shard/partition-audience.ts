@@ -83,7 +83,7 @@ export class PartitionAudience implements Audience {
     return this.#maxTrackedKeys;
   }
 
-  /** As the database's parameter has it, where 0 is as many as there may be; what is beyond it is told of as changed. */
+  /** The number is the database's parameter, where 0 is as many as there may be; what is beyond it is told of as changed. */
   set maxTrackedKeys(given: number) {
     this.#maxTrackedKeys = given === 0 ? MAX_TRACKED_KEYS : Math.min(given, MAX_TRACKED_KEYS);
     while (this.#tracked.size > this.#maxTrackedKeys) this.#forgetFirst();

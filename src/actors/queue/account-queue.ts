@@ -51,7 +51,7 @@ export interface StartedAttempt {
 
 export class AccountQueue {
   readonly account: AccountId;
-  /** As last heard: an account does not lose its limits because nobody can be asked. */
+  /** They are what was heard last: an account does not lose its limits because nobody can be asked. */
   terms: AccountTerms | undefined;
   /** Came before the account was heard of. */
   readonly parked: QueueWork[] = [];

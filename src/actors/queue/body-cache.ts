@@ -22,7 +22,7 @@ export interface BodyCacheParts {
 const EMPTY = new Uint8Array(0);
 
 export class BodyCache implements PartitionBodies {
-  /** By number divided by their size; in order, because numbers grow. */
+  /** They are keyed by number divided by their size, in order, because numbers grow. */
   readonly #pages = new Map<number, BodyPage>();
   #highest = 0;
   #sealedUpTo = 0;

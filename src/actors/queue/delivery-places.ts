@@ -30,7 +30,8 @@ export class DeliveryPlaces {
       const left = free - more;
       return left > 0 && (own + more === 0 || own + more < (WEIGHT * left * left) / this.max);
     };
-    // With each that it begins it has one more, and one fewer is free: the first that it may not is looked for by halves.
+    // Each attempt that it begins is one more of its own and one free place fewer: the first that it may not begin is
+    // looked for by halves.
     let from = 0;
     for (let to = free; from < to; ) {
       const middle = (from + to) >> 1;

@@ -75,7 +75,7 @@ export class HeldMessages {
     return this.#bytes;
   }
 
-  /** For what is asked of the account while it is loaded. */
+  /** They hold for what is asked of the account while it is loaded. */
   boundsOf(queue: AccountQueue): (held: Held) => QueueBounds {
     return (held) => {
       const { account } = queue;

@@ -20,7 +20,7 @@ export interface IntakeFollowerPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** To the actor that owns the shard. */
+  /** It goes to the actor that owns the shard. */
   submit(work: QueueWork): void;
 }
 
@@ -157,7 +157,7 @@ export class IntakeFollower {
     this.#take(account);
   }
 
-  /** As many of the account's records as make one command, and at most `most`. */
+  /** It takes as many of the account's records as make one command, and at most `most`. */
   #take(account: AccountId, most = Number.POSITIVE_INFINITY): void {
     const held = this.#heldByAccount.get(account);
     if (held === undefined || this.#busy.has(account) || this.#isStopped) return;

@@ -27,7 +27,7 @@ export class OwnerDuties {
     void actor.ended.then(() => follower.stop());
   }
 
-  /** For a while: a call that is cut off is made again by the successor. */
+  /** This waits for a while: a call that is cut off is made again by the successor. */
   async untilCallsHaveEnded(
     actor: Pick<ShardActor<QueueWork>, 'state'>,
     plane: Pick<QueuePlane, 'startNoMore' | 'attemptsInFlight'>,

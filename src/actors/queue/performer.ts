@@ -43,7 +43,7 @@ export interface PerformerPorts {
   readonly metrics: Metrics;
   /** False while the owner's lease is in doubt; what is to be sent waits. */
   mayCall(): boolean;
-  /** To the actor whose attempts these are. */
+  /** It goes to the actor whose attempts these are. */
   submit(work: QueueWork): void;
 }
 

@@ -47,7 +47,7 @@ type Alias = NonNullable<ConstructorParameters<typeof DeliveredHeaders>[0]['alia
 
 export interface QueueOwnerOptions {
   readonly shards: readonly ShardName[];
-  /** Of what waits. */
+  /** They bound what waits. */
   readonly held: HeldLimits;
   readonly bodyMemoryBytes: number;
   /** Calls to destinations at once. */
@@ -58,14 +58,14 @@ export interface QueueOwnerOptions {
   readonly holdMs: number;
   /** After which a caller in another process waits no more. */
   readonly silenceMs: number;
-  /** Of calls to destinations. */
+  /** It bounds calls to destinations. */
   readonly maxInFlightPerOrigin: number;
   /** How another product's clients write headers; undefined: they are not served. */
   readonly alias: Alias | undefined;
   /** Calls bear both spellings. */
   readonly deliversBoth: boolean;
   readonly region: string | undefined;
-  /** Of a step's result, beside the list of steps. */
+  /** A step's result may have so many, beside the list of steps. */
   readonly workflowInlineBytes: number;
 }
 

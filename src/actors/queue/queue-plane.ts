@@ -106,7 +106,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     this.#isLeaving = true;
   }
 
-  /** For metrics and tests: the accounts in memory. */
+  /** Metrics and tests see the accounts in memory. */
   queues(): IterableIterator<AccountQueue> {
     return this.#queuesByPartition.values();
   }
@@ -125,7 +125,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     return size;
   }
 
-  /** For how long some account has had more due than could be started, milliseconds; 0: all is started. */
+  /** It says for how long some account has had more due than could be started, milliseconds; 0: all is started. */
   get lagMs(): number {
     const nowMs = this.ports.clock.monotonicMs();
     let lagMs = 0;

@@ -12,7 +12,7 @@ export class QueueWork implements Work {
   enteredAtMs = 0;
   waitsForTurn = 0;
   hasWritten = false;
-  /** With bodies that are not in memory it comes later. */
+  /** It comes later when bodies are not in memory. */
   reply: QueueReply | Promise<QueueReply> | undefined;
   /** What is left of a command that runs in steps, once it has begun. */
   steps: QueueSteps | undefined;

@@ -56,7 +56,7 @@ export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: num
   return { refs: entries.map((entry) => entry.body), kind: 'list', entries, bytes };
 }
 
-/** To others than a workflow's endpoint, by a method that carries none: the message has a body, and the call has not. */
+/** A call to others than workflow endpoints, by a method that carries none, has no body though its message has. */
 export function isSentWithoutBody({ envelope, run }: StartedAttempt): boolean {
   return !carriesBody(envelope.settings.method) && (run === undefined || run.part.role === 'call');
 }

@@ -107,7 +107,7 @@ export class ClockWatch {
     return this.ports.clock.isSteady();
   }
 
-  /** For a heartbeat that leaves now. */
+  /** It stands in a heartbeat that leaves now. */
   reading(): ClockReading {
     return {
       nowMs: this.ports.clock.nowMs(),
@@ -134,7 +134,7 @@ export class ClockWatch {
     this.#keep();
   }
 
-  /** With every heartbeat. Says why the session has to be given up, if it has to; `settle` follows when that is done. */
+  /** It is called with every heartbeat, and says why the session has to be given up, if it has to. Then `settle` follows. */
   look(): string | undefined {
     const change = this.ports.clock.check();
     if (change.kind !== 'steady') {
@@ -177,7 +177,7 @@ export class ClockWatch {
     return this.isExcluded ? { ok: false, isStuck: true, detail: this.describe() } : { ok: true };
   }
 
-  /** For a person. */
+  /** The text is for a person. */
   describe(): string {
     if (!this.#isDecided) return 'the clock is compared with those of other processes';
     if (this.isBehindJournal) return `the clock is ${seconds(this.journalAheadMs)} behind the journal: owns nothing`;
@@ -225,7 +225,7 @@ export class ClockWatch {
     this.#tellDoubt();
   }
 
-  /** By how much we are off, 0: not, or not known. */
+  /** It says by how much we are off, 0: not, or not known. */
   #judge(): number {
     if (!this.#isDecided) {
       this.#decideIfKnown();

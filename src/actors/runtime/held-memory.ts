@@ -66,7 +66,7 @@ export class HeldMemory<Tenant extends string> {
     this.#usedBytes += grownBytes;
   }
 
-  /** By how much it may grow; less than nothing when it holds too much. */
+  /** The tenant may grow by so much; less than nothing when it holds too much. */
   freeFor(tenant: Tenant): number {
     const { limitBytes } = this;
     const held = this.bytesOf(tenant);

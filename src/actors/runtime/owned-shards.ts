@@ -45,7 +45,7 @@ export interface OwnedShardsPorts extends StoragePorts {
 
 export interface OwnedShardsOptions {
   readonly clusterId: string;
-  /** As `HostOptions`. */
+  /** It is as in `HostOptions`. */
   readonly isExclusive: boolean;
   readonly readsNeedBarrier: boolean;
   readonly actor: ActorLimits;
@@ -60,7 +60,7 @@ export interface OwnedPlane<W extends Work, P extends ShardPlane<W>> {
   /** Lets others ask the actor. */
   serve(actor: ShardActor<W>, plane: P): void;
   onServing?(actor: ShardActor<W>, plane: P): void;
-  /** As `HostOptions.beforeHandOver`. */
+  /** It is `HostOptions.beforeHandOver`. */
   beforeHandOver?(actor: ShardActor<W>, plane: P): Promise<void>;
   /** A snapshot was made, and is the newest that counts. */
   onSnapshot?(plane: P, stored: StoredManifest, result: CompactionResult): void;

@@ -122,8 +122,8 @@ function leastOf({ leastMs, leastBeforeMs }: Peer): number {
 }
 
 /**
- * By how much we are off those who count, milliseconds; 0: not so that it would be certain. Those who count are the
- * processes that are sure of their clocks, else those that are not behind the journal, else all.
+ * This says by how much we are off those who count, in milliseconds; 0: not so that it would be certain. Those who
+ * count are the processes that are sure of their clocks, else those that are not behind the journal, else all.
  *
  *  PC3 who is not among those that count yields to them, and among them the minority does
  *  PC4 of two that contradict each other the one ahead yields: by the earlier clock nothing expires early

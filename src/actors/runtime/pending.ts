@@ -48,7 +48,7 @@ export function unavailable(message: string): MillraceError {
   return new MillraceError('SHARD_UNAVAILABLE', message);
 }
 
-/** For work that waited until after its deadline. Of a pipeline some may have been executed in time; that stays. */
+/** Work that waited until after its deadline is answered so. Of a pipeline some may have been executed in time. */
 export function tooLate(shard: ShardName, { hasBegun }: Work): MillraceError {
   if (!hasBegun) return unavailable(`${shard}: its time was over before its turn came`);
   return new MillraceError('OUTCOME_UNKNOWN', `${shard}: time was over in the middle of it`, { isExecuted: true });

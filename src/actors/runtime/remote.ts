@@ -70,7 +70,7 @@ export class ShardCaller {
   }
 }
 
-/** Of a shard: answers kept for callers in other processes that ask again. */
+/** A shard keeps so many answers for callers in other processes that ask again. */
 export const DEFAULT_ANSWER_MEMORY: AnswerMemoryLimits = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
 
 /** Of what there is room for, what is left after the oldest were forgotten. */

@@ -11,7 +11,7 @@
  *  ADD5 link-local addresses, where clouds answer with credentials of the machine, are allowed by nothing but a listed
  *       range that lies within theirs
  *
- * With `allowPrivate` everything else may be called.
+ * Where `allowPrivate` is set, everything else may be called.
  */
 import { isIP } from 'node:net';
 import type { AddressRange, AllowedDestination } from '../../config/index.js';
@@ -29,7 +29,7 @@ export interface AddressRuleOptions {
 /** In this order: `reserved` holds more than what is left for it. */
 const KINDS: readonly AddressKind[] = ['loopback', 'private', 'link-local', 'reserved'];
 const FORBIDDEN = KINDS.map((kind) => ({ kind, addresses: new AddressSet(rangesOf(kind)) }));
-/** Of the link-local ranges, by the version of the address. */
+/** The link-local ranges have so many, by the version of the address. */
 const LINK_LOCAL_BITS = [0, 0, 0, 0, 16, 0, 10];
 const UNSPECIFIED_AND_LOOPBACK = new AddressSet([range('::/127')]);
 /** Mapped, translated by hosts that speak IPv6 only (`::ffff:0:a.b.c.d`), compatible. */

@@ -105,7 +105,7 @@ class Attempt {
     this.#startClock();
   }
 
-  /** For node:net, which calls it for names alone. */
+  /** This is for node:net, which calls it for names alone. */
   readonly lookup: LookupFunction = (name, { all }, done) => {
     clearTimeout(this.#timer);
     this.#leaveLookup = this.options.lookup.ask(name, (error, addresses) => {

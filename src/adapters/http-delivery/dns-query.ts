@@ -40,7 +40,7 @@ type Ask = (server: DnsServer, query: Query, signal: AbortSignal) => Promise<Buf
 const FIRST_WAIT_MS = 1000;
 /** A wait is longer by up to this part of it, by chance, so that a thousand questions do not all end in one round. */
 const WAIT_SPREAD = 0.25;
-/** By then one wait is longer than any limit on the whole that makes sense. */
+/** After so many, one wait is longer than any limit on the whole that makes sense. */
 const MAX_ROUNDS = 8;
 /** Answers of more aliases are taken for loops. */
 const MAX_ALIASES = 16;

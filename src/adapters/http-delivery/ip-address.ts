@@ -46,7 +46,7 @@ function parseIpv6(text: string): Uint8Array {
   return bytes;
 }
 
-/** Of colon-separated groups, the last of which may be a dotted IPv4 address. */
+/** They are the bytes of colon-separated groups, the last of which may be a dotted IPv4 address. */
 function groupBytes(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {

@@ -56,9 +56,9 @@ const MAX_DENIAL_MS = 5 * 60_000;
 const OVER = new Error('the lookup is over');
 
 export class NameLookup {
-  /** By age. */
+  /** They stand in the order of their age. */
   readonly #known = new Map<string, Known>();
-  /** By age. */
+  /** They stand in the order of their age. */
   readonly #running = new Map<string, Running>();
   readonly #metrics: Metrics;
   readonly #nowMs: () => number;

@@ -28,7 +28,7 @@ export class Origins {
     return this.#all.values();
   }
 
-  /** For a call that enters now. */
+  /** A call enters now. */
   use(origin: string): OriginConnections {
     const known = this.#all.get(origin);
     if (known !== undefined) {

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 const PIECE_BYTES = 1024;
 
 /**
- * To be called before the socket is read from, by `read()` until it gives null.
+ * This is called before the socket is read from, by `read()` until it gives null.
  *
  * @param received told of each piece before the parser has it; it may destroy the socket, and the piece is dropped
  */

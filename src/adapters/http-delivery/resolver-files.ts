@@ -18,7 +18,7 @@ export interface ResolverConfig {
 export type Hosts = ReadonlyMap<string, readonly string[]>;
 
 const DNS_PORT = 53;
-/** As resolv.conf(5) has it. */
+/** The number is that of resolv.conf(5). */
 const MAX_SERVERS = 3;
 const MAX_SEARCH_DOMAINS = 6;
 const MAX_MIN_DOTS = 15;

@@ -23,7 +23,7 @@ export interface HttpOutOptions extends AddressRuleOptions {
   readonly socketsPerOrigin?: number;
   /** TCP and TLS together. Default 5 s: packets that were lost are sent three times by then. */
   readonly connectTimeoutMs?: number;
-  /** Of a name's addresses, before connecting. Default 5 s: a server that is silent is asked three times by then. */
+  /** It bounds the look-up of a name's addresses. Default 5 s: a server that is silent is asked three times by then. */
   readonly lookupTimeoutMs?: number;
   /** Names that are looked up at once. Default 1000: as many as there are calls. */
   readonly maxLookups?: number;

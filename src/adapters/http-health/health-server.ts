@@ -78,7 +78,7 @@ function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void
   const text = JSON.stringify({ error: 'no request has a body here' });
   const length = Buffer.byteLength(text);
   response.writeHead(413, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
-  // To HEAD, nothing else is written.
+  // Nothing else is written to HEAD.
   response.flushHeaders();
   response.write(text);
   socket.setTimeout(LINGER_MS);

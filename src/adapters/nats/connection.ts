@@ -33,7 +33,7 @@ export interface NatsOptions {
   readonly system?: Pick<NatsOptions, 'user' | 'password' | 'token' | 'nkeyFile' | 'credsFile'>;
 }
 
-/** For dialling one server, and the answer to its greeting. */
+/** It bounds dialling one server, and the answer to its greeting. */
 const DIAL_TIMEOUT_MS = 5000;
 /** Short, because every shard of this process waits; jittered, because every process does. */
 const RECONNECT_WAIT_MS = 150;

@@ -14,7 +14,7 @@ import type { Names } from './subjects.js';
 
 /** Whoever publishes waits five seconds at most, and may try twice. */
 const INTAKE_TIMEOUT_MS = 2000;
-/** As for a journal. */
+/** It is the bound of a journal. */
 const METER_TIMEOUT_MS = 5000;
 
 /**

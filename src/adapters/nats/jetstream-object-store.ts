@@ -19,7 +19,7 @@ import { OrderedFeed } from './ordered-feed.js';
 import { publishOnce } from './publish-once.js';
 import { base64Url, type Names } from './subjects.js';
 
-/** As the standard clients cut, and well below any server's largest message. */
+/** The standard clients cut at this, and well below any server's largest message. */
 const CHUNK_BYTES = 128 * 1024;
 /** Pieces in flight: 2 MiB, little enough to share a connection with leases. */
 const CHUNKS_IN_FLIGHT = 16;

@@ -28,7 +28,7 @@ export interface LinkRequest {
   readonly headers?: string;
 }
 
-/** For what is buffered at the end; a process has ten seconds in all to stop. */
+/** It bounds the writing of what is buffered at the end; a process has ten seconds in all to stop. */
 const DRAIN_TIMEOUT_MS = 3000;
 
 export class NatsLink {

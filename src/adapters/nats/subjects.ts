@@ -136,7 +136,7 @@ export interface Delivery {
   readonly number: number;
   readonly position: number;
   readonly storedAtMs: number;
-  /** Of the consumer, behind this one. */
+  /** So many wait for the consumer behind this one. */
   readonly pending: number;
 }
 

@@ -75,7 +75,7 @@ async function compare(
   return differences;
 }
 
-/** To the nanosecond, however the server spells it: trailing zeros may be missing. */
+/** Both agree to the nanosecond, however the server spells it: trailing zeros may be missing. */
 function isSameInstant(one: string, other: string): boolean {
   return normalised(one) === normalised(other);
 }

@@ -49,7 +49,7 @@ export class CredentialsFile {
   }
 }
 
-/** As in the file, a line each. @param given are left out: who gave them has them, and where they are shown others may read */
+/** They are as in the file, a line each. @param given are left out: who gave them has them, and others may read along */
 export function credentialLines(credentials: FirstStartCredentials, given: Partial<GivenCredentials> = {}): string {
   return CREDENTIAL_NAMES.filter((name) => given[name] === undefined)
     .map((name) => `${CREDENTIAL_VARIABLES[name]}=${quoted(credentials[name])}\n`)

@@ -20,7 +20,7 @@ export interface DiskWatchOptions {
 
 /** A disk that fills at a gigabyte a second loses a reserve of 128 MiB no faster than it is noticed. */
 const LOOK_EVERY_MS = 100;
-/** With plenty of room nobody needs to look that often. */
+/** While there is plenty of space nobody needs to look that often. */
 const LOOK_SELDOM_MS = 2000;
 
 export class DiskWatch implements StorageGauge {

@@ -43,7 +43,7 @@ class HistogramCell implements Histogram {
     this.#sum += seconds;
   }
 
-  /** As the format wants them: each bucket counts everything up to its bound. */
+  /** They are as the format wants them: each bucket counts everything up to its bound. */
   series(name: string): Series[] {
     let count = 0;
     const buckets = this.#counts.map((inBucket, at) => {

@@ -35,7 +35,7 @@ export class AccessLog {
     this.marks.set(key, Math.floor(nowMs / MINUTE_MS) * COUNT_RADIX + count);
   }
 
-  /** As it was used elsewhere: for how long it was not, or how often. What the order does not need is left out. */
+  /** This is how it was used elsewhere: for how long it was not, or how often. What the order does not need is left out. */
   restore(key: ByteString, nowMs: number, idleSeconds: number | undefined, frequency: number | undefined): void {
     if (this.order === 'lru' && idleSeconds !== undefined) this.marks.set(key, nowMs - idleSeconds * 1000);
     if (this.order === 'lfu' && frequency !== undefined) {

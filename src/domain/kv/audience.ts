@@ -21,7 +21,7 @@ export interface Audience {
   /** What is said from now on is of something that is not done yet: it goes no further before `letGo`. */
   hold?(): void;
   letGo?(): void;
-  /** To be called instead of `letGo`, when what it was about did not happen. */
+  /** This is called instead of `letGo`, when what it was about did not happen. */
   unsay?(): void;
   /** A script was refused a command, for ACL LOG. */
   noteScriptDenial?(denial: PermissionDenied): void;

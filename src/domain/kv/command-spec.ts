@@ -50,10 +50,10 @@ export type CommandFlag =
   | 'skip-slowlog';
 
 /**
- * Of a command about every key, in a database of several partitions: what its answer is made of. `walk`: they are asked
- * one after the other, with the partition inside the cursor. The others ask all, not in one step. `succeeded` is the
- * first that is no refusal. The others answer with the first refusal if there is one, else with the sum, all items
- * together, the first that is not null, or just the first.
+ * A command about every key has its answer made so in a database of several partitions. `walk`: they are asked one
+ * after the other, with the partition inside the cursor. The others ask all, not in one step. `succeeded` is the first
+ * that is no refusal. The others answer with the first refusal if there is one, else with the sum, all items together,
+ * the first that is not null, or just the first.
  */
 export type AcrossPartitions = 'walk' | 'sum' | 'items' | 'any' | 'first' | 'succeeded';
 
@@ -116,7 +116,7 @@ export interface FoundKey {
 
 /** How clients are told to look for such keys (COMMAND INFO). Neither `at` nor `keyword`: they cannot. */
 export interface KeySearch {
-  /** As in `keyUse`. */
+  /** It is worded as in `keyUse`. */
   readonly use: string;
   readonly at?: number;
   /** The keys stand behind this word, which is looked for from the word `from` on. */
@@ -278,7 +278,7 @@ export interface CommandSpec {
   readonly keyNeeds?: KeyAccess | ((words: readonly ByteString[]) => KeyAccess);
   /** Channels that a user needs: the first word behind the name, all of them, or all of them as patterns. */
   readonly channels?: 'first' | 'all' | 'patterns';
-  /** For proxies and clients of clusters, in Redis's words (COMMAND INFO). */
+  /** They tell proxies and clients of clusters, in Redis's words (COMMAND INFO). */
   readonly tips?: readonly string[];
   readonly handler: Handler;
   /** Used instead of `handler` outside of scripts; of `isLong`, only when that says so. */
@@ -315,7 +315,7 @@ export interface CommandSpec {
   readonly endsScript?: boolean;
   /** Waits for a consumer group: woken when the key is gone too. */
   readonly waitsForGroup?: boolean;
-  /** Of a command that runs a script: does the named script or function declare that it writes nothing? */
+  /** It is asked of a command that runs a script: does the named script or function declare that it writes nothing? */
   readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
   readonly readOnlyToken?: boolean;

@@ -16,12 +16,12 @@ export function allCommands(): readonly CommandSpec[] {
   return COMMANDS.rows;
 }
 
-/** As `CommandTable.find`, for commands that were admitted or that a process sends of its own accord. */
+/** This is `CommandTable.find` for commands that were admitted or that a process sends of its own accord. */
 export function findCommand(words: readonly ByteString[]): CommandSpec | undefined {
   return COMMANDS.find(words) ?? INTERNAL_COMMANDS.find(words);
 }
 
-/** As `CommandTable.admit`. */
+/** This is `CommandTable.admit`. */
 export function admit(words: readonly ByteString[]): CommandSpec | ErrorReply {
   return COMMANDS.admit(words);
 }

@@ -27,7 +27,7 @@ export class KeyspaceDigest {
   add(key: ByteString, value: Value, expireAtMs: number | undefined): void {
     hasher.init();
     if (typeof value === 'string') {
-      // As it was before there was anything but strings: snapshots of that time stay valid.
+      // The digest is as it was before there was anything but strings: snapshots of that time stay valid.
       for (const words of rebuildingCommands(key, value, expireAtMs)) for (const word of words) feed(hasher, word);
       hasher.update(';');
     } else {

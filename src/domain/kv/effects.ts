@@ -46,7 +46,7 @@ export class Effects {
     this.#noteWords(words.length);
   }
 
-  /** As `push`, for lists as long as a client likes: spread into arguments, those would overflow the stack. */
+  /** This is `push` for lists as long as a client likes: spread into arguments, those would overflow the stack. */
   pushList(name: ByteString, words: readonly ByteString[]): void {
     if (this.isMuted) return;
     let resp = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
@@ -64,7 +64,7 @@ export class Effects {
     }
   }
 
-  /** As `pushList`, in slices: nothing of it is there before it is all encoded. */
+  /** This is `pushList` in slices: nothing of it is there before it is all encoded. */
   *pushLong(name: ByteString, words: readonly ByteString[]): Generator<void, void> {
     if (this.isMuted) return;
     if (words.length <= SLICE_WORDS) {

@@ -74,7 +74,7 @@ const SHORT_ROW = 16;
 /** Bytes, wildcards and classes in a row: of one length, whatever they fit. */
 class Row {
   readonly #tokens: Int32Array;
-  /** For each byte, a bit for each position that accepts it. */
+  /** It has for each byte a bit for each position that accepts it. */
   #positions: Int32Array | undefined;
 
   constructor(

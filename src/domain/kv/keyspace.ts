@@ -43,7 +43,7 @@ export interface Collection {
   readonly size: number;
   /** About how many bytes it holds, for INFO and limits. It is kept up to date, because every change asks for it twice. */
   readonly bytes: number;
-  /** As OBJECT ENCODING names it. */
+  /** OBJECT ENCODING names it so. */
   readonly encoding: string;
   /**
    * Commands that make it again under `key` in an empty keyspace, without the key's expiry; of bounded size
@@ -180,7 +180,7 @@ export class Keyspace {
     return asKind(this.fetch(key), type);
   }
 
-  /** As `peekString`, for looking at single bytes: does not end an edit. @throws WRONGTYPE */
+  /** This is `peekString` for looking at single bytes: does not end an edit. @throws WRONGTYPE */
   peekBits(key: ByteString): ByteString | BitString | undefined {
     const bits = this.#values.bitsOf(key);
     return bits === undefined || this.#isExpired(key) ? this.peekString(key) : bits;
@@ -198,13 +198,13 @@ export class Keyspace {
     return this.fetchString(key) === undefined ? undefined : this.#values.edit(key);
   }
 
-  /** To be called once after a string from `fetchBits` was changed. */
+  /** This is called once after a string from `fetchBits` was changed. */
   edited(key: ByteString, bits: BitString, lengthBefore: number): void {
     this.#stringBytes += bits.length - lengthBefore;
     this.changes.note(key);
   }
 
-  /** As `replace`, for a string that was changed in place: OBJECT ENCODING says so. That is not journaled. */
+  /** This is `replace` for a string that was changed in place: OBJECT ENCODING says so. That is not journaled. */
   replaceEdited(key: ByteString, value: ByteString): void {
     this.replace(key, value);
     // Longer ones are kept in that form anyway.
@@ -215,7 +215,7 @@ export class Keyspace {
     return this.#raw.size > 0 && this.#raw.has(key);
   }
 
-  /** As `exists`, but no use of the key. */
+  /** This is `exists`, but no use of the key. */
   isThere(key: ByteString): boolean {
     return this.#values.has(key) && !this.#isExpired(key);
   }
@@ -247,7 +247,7 @@ export class Keyspace {
   }
 
   /**
-   * To be called once after a collection that is in the keyspace was changed in place: counts its bytes,
+   * This is called once after a collection that is in the keyspace was changed in place: counts its bytes,
    * removes it when it is left empty (KE4), notes the change (KE5). True if it was removed.
    */
   changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {

@@ -140,7 +140,7 @@ const byName = new Map(
   }),
 );
 
-/** By its name or its older one, in any case. */
+/** It is found by its name or its older one, in any case. */
 export function findParameter(name: ByteString): ServerParameter | undefined {
   return byName.get(name.toLowerCase());
 }

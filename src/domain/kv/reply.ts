@@ -14,9 +14,9 @@ export class SimpleString {
 /** An error a client sees. `text` begins with its class: `ERR …`, `WRONGTYPE …`. Thrown or returned by handlers. */
 export class ErrorReply {
   constructor(
-    /** As Redis words it; connections and scripts see this. */
+    /** Redis words it so; connections and scripts see this. */
     readonly text: ByteString,
-    /** As the documented REST API words it, where that differs. */
+    /** The documented REST API words it so, where that differs. */
     readonly restText: ByteString = text,
   ) {}
 }

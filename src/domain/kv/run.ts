@@ -110,12 +110,12 @@ export class AtomicRun {
     return reply;
   }
 
-  /** To be called when a slice begins that is not the first. */
+  /** This is called when a slice begins that is not the first. */
   goOn(): void {
     this.#meter.start();
   }
 
-  /** To be called when the slice is over. */
+  /** This is called when the slice is over. */
   pause(): void {
     this.#spentMicros += this.#meter.workedMicros();
   }

@@ -35,7 +35,7 @@ export interface LatencySample {
   readonly ms: number;
 }
 
-/** As Redis shows them: so many words of a slow command, so many bytes of each. */
+/** Redis shows so many words of a slow command, so many bytes of each. */
 const MAX_SLOW_WORDS = 32;
 const MAX_SLOW_BYTES = 128;
 /** Samples of one kind of event. */

@@ -1,7 +1,7 @@
 /** What commands cost whoever holds them while they wait, in bytes. */
 import type { PublishItem, QueueCommandOf } from './commands.js';
 
-/** Of a command beside what it brings along; and of each message of a publish beside its body. */
+/** A command takes so many beside what it brings along; and of each message of a publish beside its body. */
 export const COMMAND_BYTES = 256;
 const ITEM_BYTES = 512;
 

@@ -104,7 +104,7 @@ export const QUEUE_COMMANDS: CommandTable = {
   },
   Notify: {
     decide: notify,
-    // Of one run it is known by its id. All who wait are others the second time.
+    // It is known by its id when it is of one run. All who wait are others the second time.
     isRepeatable: ({ runId }) => runId !== undefined,
     mayGrow,
     bytes: ({ content }) => COMMAND_BYTES + content.length,

@@ -61,18 +61,18 @@ const deduplication: Shape<{ readonly id: string } | 'content'> = {
 };
 
 const item = record({
-  /** Of a group's messages: the first endpoint's; those of the others follow from it (`messageIdAt`). */
+  /** Among a group's messages it is the first endpoint's; those of the others follow from it (`messageIdAt`). */
   id: messageId,
   destination,
   queueName: optionalText,
   body: bytes,
   /** Absolute, when the call named an instant; else it follows from the settings' delay. */
   notBeforeMs: optional(whole),
-  /** As sent; or the word that asks for one made of the content. */
+  /** It is what was sent, or the word that asks for one made of the content. */
   deduplication: optional(deduplication),
   callerIp: text(),
   isAlias: flag,
-  /** Of a message of a workflow's run; its destination is a URL, and it is in no queue. */
+  /** It is there for a message of a workflow's run; its destination is a URL, and it is in no queue. */
   workflow: trailing(workflowItem),
 });
 export type PublishItem = TypeOf<typeof item>;
@@ -90,7 +90,7 @@ const filter = record({
   label: absent(texts),
   flowControlKey: absent(texts),
   callerIp: absent(texts),
-  /** Of creation, or of failure for the DLQ; inclusive. */
+  /** It is the instant of creation, or of failure for the DLQ; inclusive. */
   fromMs: absent(number),
   toMs: absent(number),
   /** DLQ only. */
@@ -190,7 +190,7 @@ export type QueueCommand = UnionOf<'type', typeof queueCommands>;
 
 export type QueueCommandOf<Type extends QueueCommand['type']> = Extract<QueueCommand, { readonly type: Type }>;
 
-/** By their places: new ones come last. */
+/** They are written by their places: new ones come last. */
 const rejection = oneOf(
   /** 400 */
   'INVALID',

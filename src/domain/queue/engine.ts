@@ -32,9 +32,9 @@ export interface EngineOptions {
   readonly maxInFlightPerOrigin?: number;
   /** Names of the header by which a destination refuses for good, in every spelling that counts. */
   readonly nonRetryableNames?: readonly string[];
-  /** Of the alias's headers, which workflow endpoints may answer with. */
+  /** The alias's headers begin with it, which workflow endpoints may answer with. */
   readonly aliasHeaderWord?: string | undefined;
-  /** Of the headers of deliveries: callbacks tell of messages as their destinations were sent them. */
+  /** The headers of deliveries begin with these: callbacks tell of messages as their destinations were sent them. */
   readonly deliveredWords?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface OpenAttempt {
   readonly body: BodyRef;
   readonly retried: number;
   readonly restarts: number;
-  /** Of a message of a workflow's run. */
+  /** It is there for a message of a workflow's run. */
   readonly run?: OpenRunAttempt | undefined;
 }
 

@@ -61,7 +61,7 @@ export const queueEvents = {
     retryOf: optional(dlqId),
     /** The message that holds a place in a queue until this callback has come to its end. */
     holdsPlaceOf: optional(messageId),
-    /** Of a message of a workflow's run. */
+    /** It is there for a message of a workflow's run. */
     workflow: trailing(runPart),
   }),
   /** Journaled before the call is made. `retried`: retries made before this attempt. `restarts`: after crashes. */
@@ -92,7 +92,7 @@ export const queueEvents = {
   MessageCancelled: kind(7, byId),
   // ── DLQ ──
   DlqDeleted: kind(8, { dlqIds: listOf(dlqId), atMs: whole }),
-  /** By age, or by number when the DLQ is full. */
+  /** Entries go by age, or by number when the DLQ is full. */
   DlqExpired: kind(9, { dlqIds: listOf(dlqId), atMs: whole }),
   DlqRetried: kind(10, { dlqId, as: messageId, atMs: whole }),
   // ── URL groups: absolute ──
@@ -150,7 +150,7 @@ export const queueEvents = {
     status: messageStatus,
     retried: whole,
     restarts: whole,
-    /** Of an attempt, or of the delivery. */
+    /** It is the instant of an attempt, or of the delivery. */
     sinceMs: whole,
     isCancelRequested: flag,
     order: whole,

@@ -16,12 +16,12 @@ export function newScheduleId(random: Random): ScheduleId {
   return idOf('scd_', random.bytes(ID_CHARACTERS)) as ScheduleId;
 }
 
-/** Of those that come of one call for a group: the first is `first` itself. */
+/** It names those that come of one call for a group: the first is `first` itself. */
 export function messageIdAt(first: MessageId, index: number): MessageId {
   return index === 0 ? first : derivedMessageId(`${first} ${index}`);
 }
 
-/** Of what follows from a cause with a name of its own: a tick, a callback. */
+/** It names what follows from a cause with a name of its own: a tick, a callback. */
 export function derivedMessageId(cause: string): MessageId {
   return idOf('msg_', createHash('sha256').update(cause, 'utf8').digest()) as MessageId;
 }

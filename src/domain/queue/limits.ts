@@ -34,11 +34,11 @@ export const MAX_CALLBACK_DEPTH = 3;
 export const MAX_BATCH_ITEMS = 1000;
 /** Messages one command may make, groups unfolded: one entry, and some ten milliseconds of its owner. */
 export const MAX_COMMAND_MESSAGES = 2000;
-/** Of a bulk cancel with a count. */
+/** A bulk cancel may count so many. */
 export const MAX_CANCEL_COUNT = 500;
-/** Of a list, deletion or retry of DLQ entries. */
+/** A list, deletion or retry of DLQ entries has so many. */
 export const MAX_DLQ_COUNT = 100;
 /** An attempt that a crash interrupted is made again so often; then it counts as failed. */
 export const MAX_ATTEMPT_RESTARTS = 3;
-/** Of a response that is kept with an event or a DLQ entry. */
+/** So many are kept of a response that stands with an event or a DLQ entry. */
 export const KEPT_RESPONSE_BYTES = 64 * 1024;

@@ -106,7 +106,7 @@ export const settings = record({
 });
 export type DeliverySettings = TypeOf<typeof settings>;
 
-/** Of a message of a run; part of its envelope, so alike for all runs of a kind. */
+/** It is the mark of a message of a run; part of its envelope, so alike for all runs of a kind. */
 export const workflowMark = record({
   /** An answer without the protocol's version is not a workflow endpoint's: the run fails at once. */
   detectsTrigger: flag,
@@ -125,7 +125,7 @@ export type WorkflowMark = TypeOf<typeof workflowMark>;
  */
 export const envelope = sharedBytes(
   record({
-    /** As it is called, also the `sub` of the signature. */
+    /** It is what is called, also the `sub` of the signature. */
     url: text(),
     settings,
     queueName: optionalText,
@@ -139,7 +139,7 @@ export const envelope = sharedBytes(
     isAlias: flag,
     /** Set on a callback message: whose outcome it carries. */
     callbackOf: optional(messageId),
-    /** Of a message of a workflow's run. */
+    /** It is there for a message of a workflow's run. */
     workflow: trailing(workflowMark),
   }),
 );
@@ -215,18 +215,18 @@ const scheduleDestination = union('kind', {
 });
 export type ScheduleDestination = TypeOf<typeof scheduleDestination>;
 
-/** Of the messages of the latest tick. */
+/** It is the outcome of the messages of the latest tick. */
 const outcome = oneOf('IN_PROGRESS', 'SUCCESS', 'FAIL');
 export type ScheduleOutcome = TypeOf<typeof outcome>;
 
 /** A schedule without its body and what its ticks came to. */
 export const scheduleFields = {
   id: scheduleId,
-  /** As sent, trimmed; with its `CRON_TZ=` prefix. */
+  /** It is what was sent, trimmed; with its `CRON_TZ=` prefix. */
   cron: text(),
   destination: scheduleDestination,
   settings,
-  /** Of a schedule for a group: the configuration headers as sent, for defaults to be put under. */
+  /** A schedule for a group has them: the configuration headers as sent, for defaults to be put under. */
   ownHeaders: headerList,
   queueName: optionalText,
   callerIp: text(),
@@ -262,7 +262,7 @@ export const accountLimitFields = {
   maxEvents: integer,
   dlqRetentionMs: integer,
   maxDelaySeconds: integer,
-  /** Of one queue. */
+  /** It bounds one queue. */
   maxParallelism: integer,
   /** Attempts at once, all in all. */
   maxGlobalParallelism: integer,

@@ -9,7 +9,7 @@ import type { QueueEvent } from './events.js';
 export interface AttemptWords {
   /** Names of the header by which a destination refuses for good, in every spelling that counts. */
   readonly nonRetryableNames: readonly string[];
-  /** Of the alias's headers, which an endpoint may answer with; undefined: there is no alias. */
+  /** The alias's headers begin with it, which an endpoint may answer with; undefined: there is no alias. */
   readonly aliasHeaderWord: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface QueueTurn {
   readonly dispatcher: Dispatcher;
   readonly context: QueueContext;
   readonly words: AttemptWords;
-  /** Of headers, in the spellings that deliveries are in: `Svc`, or an alias's. */
+  /** Headers begin with these, in the spellings that deliveries are in: `Svc`, or an alias's. */
   readonly deliveredWords: readonly string[];
   /** The event on the state, and into the entry: what is asked of the state next has it in. */
   readonly evolve: (event: QueueEvent) => void;

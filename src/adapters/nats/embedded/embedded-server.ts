@@ -33,7 +33,7 @@ import { knowsSyncAlways } from './server-version.js';
 import { noteStoreVersion } from './store-version.js';
 
 export interface EmbeddedServerOptions {
-  /** As found by `findNatsServer`. */
+  /** It is what `findNatsServer` has found. */
   readonly binary: string;
   readonly version: string;
   readonly dataDir: string;

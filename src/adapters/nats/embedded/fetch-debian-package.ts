@@ -37,7 +37,7 @@ export interface DebianOptions {
   readonly aptDir?: string;
   readonly osReleasePath?: string;
   readonly aptGet?: string;
-  /** As `PINNED_PACKAGES`, which it is by default. */
+  /** It has the form of `PINNED_PACKAGES`, which it is by default. */
   readonly pinned?: Readonly<Record<string, PinnedPackage>>;
   readonly updateTimeoutMs?: number;
   readonly downloadTimeoutMs?: number;

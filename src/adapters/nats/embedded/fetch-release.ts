@@ -10,7 +10,7 @@ import { runOrThrow } from './run-bounded.js';
 import { readServerVersion } from './server-version.js';
 import { installServer, withIncoming } from './tools-dir.js';
 
-/** For the whole download; the archive has about 7 MB. */
+/** It bounds the whole download; the archive has about 7 MB. */
 const DOWNLOAD_TIMEOUT_MS = 90_000;
 const UNPACK_TIMEOUT_MS = 30_000;
 /** Several times the archive's size: an answer beyond it is not the archive. */

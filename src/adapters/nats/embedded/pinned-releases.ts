@@ -3,7 +3,7 @@
  * SHA-256 of each platform's archive, as the project's own container build recipes publish them
  * (nats-io/nats-docker, 2.15.x). A platform without a row is not fetched: a hash is never guessed.
  *
- * To move to another release change the version and every hash together, from the SHA256SUMS file of
+ * Whoever moves to another release changes the version and every hash together, from the SHA256SUMS file of
  * that release.
  */
 export const PINNED_VERSION = '2.15.0';

@@ -59,7 +59,7 @@ export function runBounded(program: string, args: readonly string[], options: Ru
   });
 }
 
-/** As `runBounded`, for callers that need it to succeed; the error is one line. */
+/** This is `runBounded` for callers that need it to succeed; the error is one line. */
 export async function runOrThrow(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const result = await runBounded(program, args, options);
   if (result.timedOut) throw new Error(`${program} took longer than ${options.timeoutMs} ms`);

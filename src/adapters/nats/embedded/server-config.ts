@@ -16,7 +16,7 @@ const LOG_FILE_BYTES = 8 * 1024 * 1024;
 const LOG_FILES_KEPT = 2;
 /** Nothing of ours is stored in memory streams; the server's default would be three quarters of the RAM. */
 const MEMORY_STORE_BYTES = 64 * 1024 * 1024;
-/** With fsync `interval`: the most that a power failure may take. The server's own default is two minutes. */
+/** It is the interval of fsync: the most that a power failure may take. The server's own default is two minutes. */
 const SYNC_INTERVAL = '1s';
 export const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 

@@ -55,7 +55,7 @@ async function openRunning(config: Config, isRestoring: boolean): Promise<Opened
 type Reached = Pick<OpenedNats, 'connections' | 'layout' | 'close'>;
 
 /**
- * Of the process that runs here, of the cluster, or an embedded server for as long as a command takes.
+ * It opens the NATS of the process that runs here, of the cluster, or an embedded server for as long as a command takes.
  * @param needsOwner  refuse, in one line, where no process could answer a command
  * @throws SHARD_UNAVAILABLE, and what opening a NATS throws
  */

@@ -27,7 +27,7 @@ export interface AnsweringThreadOptions<Task> {
 
 /** What is the same for every thread of a kind. */
 export interface AnsweringKind<Status> {
-  /** As sentences have it: `read models`. */
+  /** The name stands in sentences: `read models`. */
   readonly name: string;
   /** The first word of its events in the log: `read-model`. */
   readonly events: string;
@@ -95,7 +95,7 @@ export class AnsweringThread<Task, Word, Status> {
     this.#send({ kind: 'word', word });
   }
 
-  /** As the thread last said it; undefined while there is none. */
+  /** It is what the thread said last; undefined while there is none. */
   get status(): Status | undefined {
     return this.#status;
   }

@@ -10,7 +10,7 @@ import { categoriesOf, ruleNameOf } from './categories.js';
 const WITHOUT_ROWS: ReadonlySet<string> = new Set(['hotkeys', 'pfdebug', 'pfselftest', 'restore-asking', 'trimslots']);
 
 interface CommandName {
-  /** As Redis writes it in rules: lower case, `container|subcommand`. */
+  /** Redis writes it so in rules: lower case, `container|subcommand`. */
   readonly rule: string;
   /** The rows it stands for, its subcommands' among them. */
   readonly rows: readonly number[];

@@ -28,7 +28,7 @@ function respText(user: ByteString, reason: Objection['reason'], name: string): 
   return `NOPERM No permissions to access a ${reason}`;
 }
 
-/** As Redis 6 words it: of a subcommand its container's name. */
+/** Redis 6 words it so: of a subcommand its container's name. */
 function restText(reason: Objection['reason'], name: string): ByteString {
   const may = 'NOPERM this user has no permissions to';
   if (reason !== 'command') return `${may} access one of the ${reason}s used as arguments`;

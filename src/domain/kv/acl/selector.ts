@@ -27,7 +27,7 @@ export interface Objection {
   readonly position: number;
 }
 
-/** As C's `isspace` sees them, and the end of a C string. */
+/** C's `isspace` takes these for blanks, and the end of a C string. */
 const BLANK = /[ \t\n\v\f\r\0]/;
 
 export class AclSelector {

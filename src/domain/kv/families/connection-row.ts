@@ -6,7 +6,7 @@ import { NO_KEYS } from '../command-spec.js';
 import { notOverRest } from '../reply.js';
 import { type Row, row } from './rows.js';
 
-/** As `row`; `connection` is among its flags without being said. */
+/** This is `row`; `connection` is among its flags without being said. */
 export function connectionRow(
   name: string,
   arity: number,

@@ -40,7 +40,7 @@ export function readInstant(context: CommandContext, index: number, unit: Expiry
   return Number(atMs < -latest ? -latest : atMs);
 }
 
-/** As `readInstant`, where zero and below are errors. */
+/** This is `readInstant`, where zero and below are errors. */
 export function readPositiveInstant(
   context: CommandContext,
   index: number,

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { LUA, type LuaMachine, type State } from './machine.js';
 
-/** As an error handler: the error as a table, with the place it came from. */
+/** This is an error handler. It leaves the error as a table, with the place it came from. */
 export function describeError(machine: LuaMachine, state: State): number {
   return describe(machine, state, state, 1);
 }

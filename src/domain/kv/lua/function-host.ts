@@ -29,7 +29,7 @@ export function functionHost(libraries: Libraries): FunctionHost {
 
 class FunctionHost {
   readonly #loaded = new Map<ByteString, LoadedLibrary>();
-  /** By their names in lower case: whoever calls one may write it in any. */
+  /** They are keyed by their names in lower case: whoever calls one may write it in any. */
   readonly #functions = new Map<ByteString, RegisteredFunction>();
   /** Libraries that did not load, by the text that did not. */
   readonly #broken = new Map<ByteString, ByteString>();

@@ -22,7 +22,7 @@ export const INSTRUCTIONS_A_LOOK_WHEN_LARGE = 10;
 export const LARGE_HEAP_BYTES = 24 * 1024 * 1024;
 /** Bytes of one machine with its stacks and data; several machines may be alive. */
 export const MAX_HEAP_BYTES = 64 * 1024 * 1024;
-/** Of its size a heap grows by at least: each time V8 accounts for it anew, which by pages takes as long as the script. */
+/** A heap grows by this share of its size at least: V8 accounts for it anew each time, which costs much by pages. */
 export const GROWN_AHEAD = 0.25;
 /** WebAssembly memory never shrinks: a machine that grew beyond this is dropped after the run. */
 export const KEPT_HEAP_BYTES = 24 * 1024 * 1024;

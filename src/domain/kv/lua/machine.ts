@@ -248,7 +248,7 @@ export class LuaMachine {
     return (this.#entered[at + 1] as Coroutine).state;
   }
 
-  /** To be called once the results, or the error, of the one that was entered last were taken. */
+  /** This is called once the results, or the error, of the one that was entered last were taken. */
   leave(hasFailed: boolean): void {
     const coroutine = this.#entered.pop() as Coroutine;
     // A coroutine that has failed cannot run again.
@@ -271,7 +271,7 @@ export class LuaMachine {
     this.#startSlice(mayPause ? FIRST_SLICE_MS : Number.POSITIVE_INFINITY);
   }
 
-  /** To be called by whatever takes long within one instruction. @throws Stopped */
+  /** This is called by whatever takes long within one instruction. @throws Stopped */
   checkMeter(): void {
     this.#judge(this.#meter.clock.nowMicros());
   }
@@ -298,7 +298,7 @@ export class LuaMachine {
     return this.#runOn(0);
   }
 
-  /** To be called once a run's results, or its error, were taken. */
+  /** This is called once a run's results, or its error, were taken. */
   endRun(hasFailed: boolean): void {
     if (!hasFailed) {
       this.api.lua_settop(this.#thread, 0);

@@ -6,7 +6,7 @@ import { MATCH_STEPS_A_LOOK, MAX_MATCH_DEPTH } from './lua-limits.js';
 
 const CAPTURE_OPEN = -1;
 const CAPTURE_POSITION = -2;
-/** As Lua's LUA_MAXCAPTURES. */
+/** It is Lua's LUA_MAXCAPTURES. */
 const MAX_CAPTURES = 32;
 
 const ESCAPE = 0x25; // %

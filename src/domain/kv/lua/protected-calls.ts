@@ -79,7 +79,7 @@ function callInPlace(machine: LuaMachine, state: State): number {
   return api.lua_gettop(state);
 }
 
-/** As Redis's: an error that is a table with a text is that text. */
+/** It is Redis's rule: an error that is a table with a text is that text. */
 function takeText(machine: LuaMachine, state: State): void {
   const { api } = machine;
   if (api.lua_type(state, -1) !== LUA.TABLE) return;

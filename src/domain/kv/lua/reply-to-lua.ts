@@ -96,7 +96,7 @@ function pushField(machine: LuaMachine, state: State, field: string, text: strin
   machine.api.lua_setfield(state, -2, machine.name(field));
 }
 
-/** As `redis.pcall` hands an error to a script. */
+/** This is how `redis.pcall` hands an error to a script. */
 export function pushError(machine: LuaMachine, state: State, text: string): void {
   pushField(machine, state, 'err', text);
   machine.api.lua_pushboolean(state, 1);

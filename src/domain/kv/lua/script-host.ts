@@ -167,7 +167,7 @@ export class ScriptHost {
       }
     }
     const rest = this.#rest(context, request, machine, isWhole, isLong ? givenInSlices(machine, request) : undefined);
-    // As far as its first pause: what is thrown into it there is its own affair.
+    // It runs as far as its first pause: what is thrown into it there is its own affair.
     rest.next();
     return new Paused(rest);
   }

@@ -57,7 +57,7 @@ function integerText(
   return flags.includes('-') ? text.padEnd(width) : text.padStart(width);
 }
 
-/** As C's strtoul of 64 bits; undefined for what is not a number to that base. */
+/** This is C's strtoul of 64 bits; undefined for what is not a number to that base. */
 export function unsignedOf(text: ByteString, base: number): bigint | undefined {
   if (!Number.isInteger(base) || base < 2 || base > 36) return undefined;
   const found = /^[ \t\n\v\f\r]*([+-]?)(0x)?([0-9a-z]+)[ \t\n\v\f\r]*$/i.exec(text);

@@ -196,7 +196,7 @@ export class HashValue implements Collection, Perishing {
     if (entries > limits.maxEntries || longestBytes > limits.maxValueBytes) this.#encoding = 'hashtable';
   }
 
-  /** As soon as an expiry is asked for, even if none is set. */
+  /** This happens as soon as an expiry is asked for, even if none is set. */
   adaptEncodingForExpiries(): void {
     if (this.#encoding === 'listpack') this.#encoding = 'listpackex';
   }

@@ -81,7 +81,7 @@ export class HyperLogLog {
     return this.raise(low & (REGISTERS - 1), zeros + 1, maxSparseBytes);
   }
 
-  /** As `add`, for a register. */
+  /** This is `add` for a register. */
   raise(index: number, count: number, maxSparseBytes: number): boolean | undefined {
     if (this.#sparse !== undefined) {
       const isTooHigh = count > MAX_SPARSE_VALUE;

@@ -10,7 +10,7 @@ import { packedBytes } from './list-pack.js';
 
 /** Moving this many pointers costs less than finding out whether to. */
 export const BLOCK_ELEMENTS = 128;
-/** With ten million elements both levels are some 300 long. */
+/** When there are ten million elements, both levels are some 300 long. */
 const CHAPTER_BLOCKS = 512;
 
 export class Block {

@@ -81,13 +81,13 @@ export class List implements Collection {
     return this.#blocks.blocks(from, startIndex);
   }
 
-  /** To be called before elements are added. @param limit `list-max-listpack-size` */
+  /** This is called before elements are added. @param limit `list-max-listpack-size` */
   willGrow(limit: number, textBytes: number, count: number): void {
     if (!this.#isPacked) return;
     this.#isPacked = fitsPack(limit, this.#packedBytes + textBytes, this.size + count);
   }
 
-  /** To be called after elements have been taken away. */
+  /** This is called after elements have been taken away. */
   hasShrunk(limit: number): void {
     if (!this.#isPacked) this.#isPacked = fitsPackAgain(limit, this.#packedBytes, this.size);
   }

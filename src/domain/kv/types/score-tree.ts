@@ -221,8 +221,8 @@ function insertInto(node: Node, score: number, member: ByteString): Node | undef
 }
 
 /**
- * As two `splice`s, which would allocate. Scores and members are moved by loops of their own: in a shared one
- * every score would be boxed.
+ * This does what two `splice`s would, which allocate. Scores and members are moved by loops of their own: in a shared
+ * one every score would be boxed.
  */
 function insertEntry({ scores, members }: Leaf, at: number, score: number, member: ByteString): void {
   scores.push(score);

@@ -51,12 +51,12 @@ export class SortedSet implements Collection {
     return this.#isLarge ? 'skiplist' : 'listpack';
   }
 
-  /** To be called before so many members are added: their number alone can make the set large, even if some are equal (ZS4). */
+  /** This is called before so many members are added: their number alone can make the set large (ZS4). */
   expectMembers(count: number, settings: Settings): void {
     if (count > settings.number('zset-max-listpack-entries')) this.#isLarge = true;
   }
 
-  /** To be called after members were added: the encoding changes with their number and length (ZS4). */
+  /** This is called after members were added: the encoding changes with their number and length (ZS4). */
   settle(settings: Settings): void {
     if (this.#isLarge) return;
     this.#isLarge =

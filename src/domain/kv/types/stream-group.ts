@@ -140,7 +140,7 @@ export class ConsumerGroup {
     return true;
   }
 
-  /** To be called before what is pending is changed from outside. */
+  /** This is called before what is pending is changed from outside. */
   keep(id: StreamId, pending: PendingEntry): void {
     const { undo } = this.ledger;
     if (undo === undefined) return;
@@ -162,7 +162,7 @@ export class ConsumerGroup {
     pending.consumer.pending.delete(id);
   }
 
-  /** To be called when it leaves its stream. */
+  /** This is called when it leaves its stream. */
   leave(): void {
     for (const consumer of this.#consumers.values()) {
       this.ledger.bytes -= CONSUMER_OVERHEAD_BYTES + consumer.name.length;

@@ -19,7 +19,7 @@ const TWO_32 = 2 ** 32;
 /** High words below this make a number that is exact. */
 const EXACT_HIGH = 2 ** 21;
 
-/** As C reads them, with a plus or blanks in front, which Redis lets pass. */
+/** C reads them so, with a plus or blanks in front, which Redis lets pass. */
 const DIGITS = /^[ \t\n\v\f\r]*\+?([0-9]+)$/;
 
 /** Undefined for what is no unsigned 64-bit number. */

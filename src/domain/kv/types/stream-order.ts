@@ -40,7 +40,7 @@ export class StreamOrder<V> {
     return this.#size;
   }
 
-  /** As Redis counts nodes of its tree. */
+  /** It is counted as Redis counts nodes of its tree. */
   get blockCount(): number {
     return this.#blocks.length - this.#head;
   }

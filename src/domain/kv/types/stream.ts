@@ -28,7 +28,7 @@ const MAX_BLOCK_ENTRIES = 10_000;
 
 export interface StreamEntry {
   readonly names: readonly ByteString[];
-  /** As many as names. */
+  /** There are as many as names. */
   readonly values: readonly ByteString[];
 }
 

@@ -21,7 +21,7 @@ export interface Held {
 /** How much of each there may be. */
 export type HeldBounds = Held;
 
-/** Of one account, as they are now. */
+/** They are the bounds of one account, as they are now. */
 export interface QueueBounds {
   readonly ofAccount: HeldBounds;
   /** Somewhat wider: HR2 of held-refusal.ts. */

@@ -19,7 +19,7 @@ export class DlqEntries {
     return this.#size;
   }
 
-  /** Of the answers without their bodies: headers, and errors in words. */
+  /** It counts the answers without their bodies: headers, and errors in words. */
   get answerBytes(): number {
     return this.#answerBytes;
   }

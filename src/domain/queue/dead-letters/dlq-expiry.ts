@@ -1,12 +1,12 @@
 /** Entries of the DLQ do not stay for ever, and there is a limit to how many there are. */
 import type { QueueTurn } from '../turn.js';
 
-/** Of one call: about a millisecond. */
+/** One call drops so many: about a millisecond. */
 const EXPIRED_AT_ONCE = 100;
 /** A failed run lets go of its list: so many entries of it count like one entry of the DLQ. */
 const RUN_ENTRIES_TO_ONE = 20;
 
-/** By age, and by number when the limit was lowered. @returns more are to go */
+/** Entries go by age, and by number when the limit was lowered. @returns more are to go */
 export function expireDlq({ state, context, evolve }: QueueTurn): boolean {
   const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
   const dlqIds = [];

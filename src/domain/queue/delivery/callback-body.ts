@@ -16,7 +16,7 @@ import { spelledHeader } from '../settings/header-names.js';
 export interface CallbackSource {
   readonly id: MessageId;
   readonly envelope: Envelope;
-  /** As it was sent. */
+  /** It is what was sent. */
   readonly body: Uint8Array;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
@@ -41,7 +41,7 @@ export function callbackBody(
   more?: Readonly<Record<string, string | number>>,
 ): Uint8Array {
   const responseHeader = outcome.kind === 'response' ? outcome.header : [];
-  // As the destination was sent them.
+  // They are what the destination was sent.
   const sourceHeader = spelledHeader(source.envelope.settings.header, headerWords);
   let frame = frameOf(source, outcome, dlqId, responseHeader, sourceHeader, more);
   if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], sourceHeader, more);
@@ -131,7 +131,7 @@ function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** As much as fits, in whole groups (CBO2). */
+/** It takes as much as fits, in whole groups (CBO2). */
 function base64Within(bytes: Uint8Array, room: number): string {
   const kept = Math.min(bytes.byteLength, Math.floor(room / 4) * 3);
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.max(0, kept)).toString('base64');

@@ -43,7 +43,7 @@ export interface AttemptIdentity {
   readonly retried: number;
   /** One for each of `headerWords`. */
   readonly signatures: readonly string[];
-  /** Of a message of a workflow's run. */
+  /** It is there for a message of a workflow's run. */
   readonly part?: RunPart | undefined;
   /** The endpoint is to fetch the list of entries itself. */
   readonly isListLeftOut?: boolean | undefined;
@@ -61,10 +61,10 @@ const RUN_NAMES = [
   'flow-control-key',
   'flow-control-value',
 ] as const;
-/** By these an endpoint tells what reaches it: only what is one says so. */
+/** An endpoint tells by these what reaches it: only what is one says so. */
 const ROLE_NAMES = {
   step: ['workflow-callback', 'workflow-is-failure', 'workflow-failure-callback'],
-  // With a version, its body would be taken for a list of entries.
+  // If it had a version, its body would be taken for a list of entries.
   result: ['workflow-sdk-version', 'workflow-is-failure', 'workflow-failure-callback'],
   failure: ['workflow-callback'],
 } as const;
@@ -77,7 +77,7 @@ type Kind = 'plain' | keyof typeof ROLE_NAMES;
 const KINDS: readonly Kind[] = ['plain', 'step', 'result', 'failure'];
 
 export class DeliveredHeaders {
-  /** Of headers, and the issuers of signatures: one for each spelling that deliveries carry. */
+  /** They begin headers, and name the issuers of signatures: one for each spelling that deliveries carry. */
   readonly headerWords: readonly string[];
   readonly #region: string | undefined;
   /** The first names the sender: of `User-Agent` there is one. */
@@ -146,7 +146,7 @@ export class DeliveredHeaders {
   }
 }
 
-/** As they would be given. What no header can carry is left out: nothing hangs on it. */
+/** They are as they would be given. What no header can carry is left out: nothing hangs on it. */
 function settingsInForce({ maxRetries, retryDelay = '', flowControl }: DeliverySettings): HeaderList {
   const given: HeaderList[number][] = [['Max-Retries', String(maxRetries)]];
   if (canBeHeader(retryDelay)) given.push(['Retry-Delay', retryDelay]);

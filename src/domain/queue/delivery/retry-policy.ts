@@ -15,7 +15,7 @@ export interface FailedAttempt {
   readonly settings: Pick<DeliverySettings, 'retryDelay'>;
   /** Retries made before the attempt that failed: 0 for the first attempt. */
   readonly retried: number;
-  /** As the destination sent it; undefined: there was no response. */
+  /** It is what the destination sent; undefined: there was no response. */
   readonly header: HeaderList | undefined;
   readonly nowMs: number;
 }

@@ -4,7 +4,7 @@ import type { QueueState } from '../accounts/queue-state.js';
 import type { FailedRunFilter, FailedRunSelector } from '../runs/commands.js';
 import type { FailedRun } from './failed-run-index.js';
 
-/** Of one step: about a millisecond. */
+/** One step looks at so many: about a millisecond. */
 const LOOKED_AT_ONCE = 1000;
 
 /** A page ends early rather than cost more than `most`; one run is always let in. */

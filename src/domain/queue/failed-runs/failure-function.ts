@@ -15,7 +15,7 @@ import type { FailedRun } from './failed-run-index.js';
 const NO_HEADER: HeaderList = [];
 const NO_BODY = { number: 0, bytes: 0, content: undefined };
 
-/** With the same message as before, which is kept for that. @returns the failed run's name */
+/** It is run with the same message as before, which is kept for that. @returns the failed run's name */
 export function runFailureFunction(command: QueueCommandOf<'RunFailureFunction'>, turn: QueueTurn): QueueReply {
   const { dlqId, messageId } = command;
   const { state, context } = turn;

@@ -1,5 +1,5 @@
 /**
- * With what a resumed or restarted run is delivered: as the failed run was, with what the call names put over it.
+ * A resumed or restarted run is delivered as the failed run was, with what the call names put over it.
  *
  *  REN1 what is named holds for all of the new run: for the header by which the endpoint sees the labels too, and for
  *       its failure function where that had been given the same as the run
@@ -23,7 +23,7 @@ const PROTOCOL = 'Svc-Workflow-';
 const VERSION_HEADER = 'Svc-Workflow-Sdk-Version';
 /** Alike with every message that an endpoint sends for a run. */
 const OF_EVERY_STEP: ReadonlySet<string> = new Set([VERSION_HEADER, 'Svc-Workflow-Invoke-Count']);
-/** By these an endpoint knows that its failure function is meant. */
+/** An endpoint knows by these that its failure function is meant. */
 const OF_FAILURES: HeaderList = [
   ['Svc-Workflow-Is-Failure', 'true'],
   ['Svc-Workflow-Failure-Callback', 'true'],
@@ -48,7 +48,7 @@ export function resumedEnvelope(
   return { envelope: { ...origin, settings: { ...after, header, failureCallback, delaySeconds: 0 } }, delaySeconds };
 }
 
-/** Of an entry that the new run begins with: 0 is the payload. */
+/** It is the envelope of an entry that the new run begins with: 0 is the payload. */
 export function openEnvelope(run: Run, index: number): Envelope {
   const { url, settings, workflow } = run.shared.envelope;
   if (index === 0) return firstEnvelope(run);

@@ -11,7 +11,7 @@ import type { FlowKey } from './flow-key.js';
 const DONE: QueueReply = { type: 'Done' };
 /** Keys that are paused or pinned are never forgotten. */
 const MAX_HELD_FLOW_KEYS = 100_000;
-/** Of one answer. */
+/** One answer has so many. */
 const MAX_LISTED_FLOW_KEYS = 10_000;
 const LOOKED_AT_ONCE = 1000;
 

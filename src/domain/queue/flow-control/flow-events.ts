@@ -17,7 +17,7 @@ export function flowUnpinned(event: QueueEventOf<'FlowUnpinned'>, { flows, dispa
   dispatch?.flowChanged(event.key);
 }
 
-/** With `all`, what is under way holds no token of the key any more. */
+/** When `all` is asked for, what is under way holds no token of the key any more. */
 export function flowReset(event: QueueEventOf<'FlowReset'>, { messages, flows, dispatch }: AccountParts): void {
   if (event.all) {
     for (const message of messages.active) {

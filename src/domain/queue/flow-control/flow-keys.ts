@@ -36,7 +36,7 @@ export class FlowKeys {
     return this.#byKey.values();
   }
 
-  /** For a message that names it. */
+  /** A message joins that names it. */
   join(setting: FlowControlSetting, atMs: number): void {
     const flow = this.#joined(setting.key);
     flow.configure(setting);
@@ -44,7 +44,7 @@ export class FlowKeys {
     flow.usedAtMs = atMs;
   }
 
-  /** For a message of a snapshot: the limits come with the key's own event. */
+  /** A message of a snapshot joins: the limits come with the key's own event. */
   joinAsItIs(key: string): void {
     this.#joined(key);
   }

@@ -12,7 +12,7 @@ export class Groups {
   #bytes = 0;
   #memoryBytes = 0;
 
-  /** Of the texts of all. */
+  /** It counts the texts of all. */
   get bytes(): number {
     return this.#bytes;
   }

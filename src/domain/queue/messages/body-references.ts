@@ -14,7 +14,7 @@ interface Chunk {
 
 export class BodyReferences {
   readonly #chunks = new Map<number, Chunk>();
-  /** Of those that have more than one. */
+  /** It has those that have more than one. */
   readonly #counts = new Map<number, number>();
 
   isNeeded(number: number): boolean {

@@ -10,7 +10,7 @@ import { ACTIVE, DELIVERED, type Message } from './message.js';
 import { messageMatcher } from './message-filter.js';
 import { isShown } from './message-view.js';
 
-/** Of one step: about a millisecond. */
+/** One step looks at so many: about a millisecond. */
 const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 200;
 
@@ -73,7 +73,7 @@ function* cancelFiltered(filter: MessageFilter, most: number, turn: QueueTurn): 
   return { type: 'Cancelled', count };
 }
 
-/** Of those that are there when it begins and still there when their turn comes. @returns how many were cancelled */
+/** It cancels those that are there when it begins, and still when their turn comes. @returns how many were cancelled */
 export function* cancelWhere(
   is: (message: Message) => boolean,
   most: number,

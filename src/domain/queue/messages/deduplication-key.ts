@@ -10,7 +10,7 @@ import type { HeaderList } from '../records.js';
 export interface DeduplicatedContent {
   /** The URL, or the group's name. */
   readonly destination: string;
-  /** Of a group's message. */
+  /** It is there for a group's message. */
   readonly endpointUrl: string | undefined;
   readonly body: Uint8Array;
   /** Content-Type and what is forwarded; its order does not matter. */

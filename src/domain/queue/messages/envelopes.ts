@@ -16,7 +16,7 @@ export interface SharedEnvelope {
   /** About, as it is stored. */
   readonly bytes: number;
   holders: number;
-  /** Of the holders, those that count. */
+  /** It counts the holders that count. */
   counting: number;
 }
 
@@ -24,7 +24,7 @@ export class Envelopes {
   readonly #byKey = new Map<string, SharedEnvelope>();
   /** Whoever decodes or publishes with one and the same object pays for its key once. */
   readonly #byObject = new WeakMap<Envelope, SharedEnvelope>();
-  /** Of each destination the latest: one publish is mostly like the one before. */
+  /** It has the latest of each destination: one publish is mostly like the one before. */
   readonly #latest = new Map<string, SharedEnvelope>();
 
   #bytes = 0;
@@ -34,12 +34,12 @@ export class Envelopes {
     return this.#byKey.size;
   }
 
-  /** With each holder that counts. */
+  /** It counts once for each holder that counts. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Of those that a holder counts for, each once. */
+  /** It counts the envelopes that a holder counts for, each once. */
   get memoryBytes(): number {
     return this.#memoryBytes;
   }
@@ -93,7 +93,7 @@ export class Envelopes {
     if (shared.counting === 0) this.#memoryBytes -= envelopeMemoryBytes(shared.envelope, shared.bytes);
   }
 
-  /** By a holder that did not count any more. */
+  /** It is dropped by a holder that did not count any more. */
   drop(shared: SharedEnvelope): void {
     shared.holders -= 1;
     if (shared.holders > 0) return;
@@ -190,7 +190,7 @@ function isSameHeader(a: HeaderList, b: HeaderList): boolean {
   return true;
 }
 
-/** Of `https://host:port/path?query` what stands before the path, in lower case. */
+/** It is what, in `https://host:port/path?query`, stands before the path, in lower case. */
 function originOf(url: string): string {
   const from = url.indexOf('//') + 2;
   let end = from;

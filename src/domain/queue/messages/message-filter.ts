@@ -7,9 +7,9 @@ import type { Envelope } from '../records.js';
 export interface FilteredMessage {
   readonly id: MessageId;
   readonly envelope: Envelope;
-  /** Of creation; of the failure for a DLQ entry. */
+  /** It is the instant of creation; of the failure for a DLQ entry. */
   readonly atMs: number;
-  /** Of a DLQ entry; a message without one matches no filter that asks for it. */
+  /** It is the status of a DLQ entry; a message without one matches no filter that asks for it. */
   readonly responseStatus: number | undefined;
 }
 
@@ -68,12 +68,12 @@ export function hostsOf(url: string): readonly string[] {
   return [hostname, `${hostname}:${port === '' ? SCHEME_PORTS[protocol] : port}`];
 }
 
-/** As `hostsOf` spells them. */
+/** They are spelled as by `hostsOf`. */
 export function wantedHosts(values: readonly string[]): ReadonlySet<string> {
   return new Set(values.map((host) => host.toLowerCase()));
 }
 
-/** For one message; `messageMatcher` for many. */
+/** This judges one message; `messageMatcher` serves for many. */
 export function matches(filter: MessageFilter, message: FilteredMessage): boolean {
   return messageMatcher(filter)(message);
 }

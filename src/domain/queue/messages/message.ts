@@ -30,7 +30,7 @@ export interface MessageTimes {
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   readonly dueAtMs: number;
-  /** Of acceptance within the account. */
+  /** It is the order of acceptance within the account. */
   readonly order: number;
   readonly holdsPlaceOf: MessageId | undefined;
 }
@@ -54,7 +54,7 @@ export class Message {
   private dueSecond: number;
   private sinceSecond = -FIRST_SECOND;
   private sinceMillis = 0;
-  /** Of the creation, the earliest start and the next one. */
+  /** They are part of the creation, the earliest start and the next one. */
   private millis: number;
   /** Status and marks, a bit or two each, and above them the restarts. */
   private bits: number = WAITING;

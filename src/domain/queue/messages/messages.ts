@@ -25,7 +25,7 @@ export class Messages {
   /** In the order of delivery; `#deliveredFrom` is the oldest that has not been forgotten. */
   #delivered: Message[] = [];
   #deliveredFrom = 0;
-  /** With an open attempt: what is made again after a crash. */
+  /** They have an open attempt: what is made again after a crash. */
   readonly active = new Set<Message>();
 
   /** Pending and lately delivered ones. */

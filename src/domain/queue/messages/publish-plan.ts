@@ -25,7 +25,7 @@ export interface PlannedItem {
   readonly messages: readonly Planned[];
 }
 
-/** Of a workflow's run: what it comes to follows from the run. */
+/** It belongs to a workflow's run: what it comes to follows from the run. */
 export interface PlannedRunItem {
   readonly run: RunItem;
 }

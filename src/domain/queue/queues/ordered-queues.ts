@@ -11,7 +11,7 @@ import type { QueueEventOf } from '../events.js';
 
 export interface QueuePlace {
   readonly queue: OrderedQueue;
-  /** Of the holder, that have not come to their end. */
+  /** It counts the holder's callbacks that have not come to their end. */
   callbacks: number;
   /** The holder itself has come to its end. */
   hasEnded: boolean;
@@ -24,7 +24,7 @@ export class OrderedQueue {
   readonly places = new Map<MessageId, QueuePlace>();
   /** Messages not yet delivered or failed. */
   lag = 0;
-  /** Of those, without an open attempt. */
+  /** It counts those among them that have no open attempt. */
   waiting = 0;
 
   constructor(

@@ -40,7 +40,7 @@ const delivery = record({
   url: text(),
   settings,
   mark: workflowMark,
-  /** As they came: lower-case neutral names. */
+  /** They are as they came: lower-case neutral names. */
   headers: headerList,
 });
 export type AskedDelivery = TypeOf<typeof delivery>;
@@ -68,12 +68,12 @@ export type WorkflowItem = TypeOf<typeof workflowItem>;
 /** Different filters are and-ed, values within one are or-ed. Empty: all. */
 const runFilter = record({
   url: absent(texts),
-  /** Of the URL; else a prefix of it is enough. */
+  /** It is said of the URL; else a prefix of it is enough. */
   isUrlExact: absent(flag),
   label: absent(texts),
   flowControlKey: absent(texts),
   callerIp: absent(texts),
-  /** Of creation, inclusive. */
+  /** It is the instant of creation, inclusive. */
   fromMs: absent(number),
   toMs: absent(number),
 });
@@ -96,7 +96,7 @@ const failedRunFilter = record({
   /** Destination of the delivery that failed, and the status of its last answer. */
   url: absent(texts),
   responseStatus: absent(listOf(number)),
-  /** Of the failure, inclusive. */
+  /** It is the instant of the failure, inclusive. */
   fromMs: absent(number),
   toMs: absent(number),
 });
@@ -126,7 +126,7 @@ export const workflowCommands = {
   Notify: kind(35, {
     eventId: text(),
     runId: optional(runId),
-    /** Of the first waiter's result; the others' follow from it. */
+    /** It is the id of the first waiter's result; the others' follow from it. */
     firstId: messageId,
     content: bytes,
     isHook: flag,

@@ -41,7 +41,7 @@ export const workflowEvents = {
     state: oneOf('RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'),
     /** What the function returned, as it was sent. */
     response: optional(bytes),
-    /** Of a failed one: the entry that its `MessageDeadLettered` has made before. */
+    /** A failed run has it: the entry that its `MessageDeadLettered` has made before. */
     dlqId: optional(dlqId),
     error: optionalText,
   }),
@@ -94,7 +94,7 @@ export const workflowEvents = {
     /** Step ids with the children that they started, and with the calls that they made. */
     invokes: listOf(tuple(whole, runId, messageId)),
     calls: listOf(tuple(whole, messageId)),
-    /** Of a failed run. */
+    /** A failed run has it. */
     dlqId: optional(dlqId),
     failureFunction: optional(failureFunction),
     /** Some of its entries; the rest follow. */

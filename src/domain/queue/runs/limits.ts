@@ -19,12 +19,12 @@ export const MAX_WAITER_BYTES = 8 * MIB;
 export const MAX_EVENT_ID_BYTES = 1024;
 export const MAX_RUN_ID_BYTES = 256;
 export const MAX_STEP_NAME_BYTES = 4096;
-/** Of a step as it comes with a wait or an invoke. */
+/** A step may have so many as it comes with a wait or an invoke. */
 export const MAX_STEP_TEXT_BYTES = 64 * 1024;
 /** Runs of a bulk cancel that names no number. */
 export const DEFAULT_CANCEL_COUNT = 100;
 export const MAX_CANCEL_RUNS = 1000;
 /** A trigger that a client package sends again because its answer was lost comes within five seconds. */
 export const ENDED_RUN_WINDOW_MS = 5_000;
-/** Of a delivery's list: what common platforms take in one request. A longer one is fetched. */
+/** A delivery's list has so many: what common platforms take in one request. A longer one is fetched. */
 export const DEFAULT_INLINE_BYTES = MIB;

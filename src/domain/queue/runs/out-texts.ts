@@ -10,9 +10,9 @@ export type OutText = readonly Uint8Array[];
 /** Texts of more are made in steps of their own, before the command is decided. */
 export const LARGE_OUT_BYTES = 512 * 1024;
 
-/** Of one step: below a millisecond. Whole groups of base64. */
+/** One step takes so many: below a millisecond. Whole groups of base64. */
 const SLICE_BYTES = 192 * 1024;
-/** Of a character in UTF-8, beside its first. */
+/** A character in UTF-8 has so many beside its first. */
 const MOST_CONTINUATIONS = 3;
 
 /** Base64. */
@@ -64,7 +64,7 @@ function withoutEnd(object: string): string {
   return object.slice(0, object.lastIndexOf('}')).trimEnd();
 }
 
-/** To stand between quotes once more. */
+/** It is to stand between quotes once more. */
 function escaped(text: string): Buffer {
   return Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8');
 }

@@ -38,7 +38,7 @@ export type FailureFunctionState = TypeOf<typeof failureFunctionState>;
 export const stepMark = record({
   /** 1, 2, 3 … in the order of calls; 0 of a plan entry, which announces a step of a parallel group. */
   stepId: whole,
-  /** Of a plan entry: the step that it announces. Else 0. */
+  /** A plan entry has the step that it announces. Else 0. */
   targetStep: whole,
   /** Members of its parallel group; 1: it stands alone. */
   concurrent: whole,
@@ -63,7 +63,7 @@ export type RunPart = TypeOf<typeof runPart>;
 
 /** An entry of a run's list. */
 export const runEntry = record({
-  /** Of the message that delivers it, or delivered it. */
+  /** It is the id of the message that delivers it, or delivered it. */
   messageId,
   body: bodyRef,
   /** Undefined: the payload. */
@@ -76,7 +76,7 @@ export type RunEntry = TypeOf<typeof runEntry>;
 const delivery = record({
   /** Decided when it was asked for: destination, settings and all. */
   envelope,
-  /** As it was asked for, for those who look: lower-case neutral names. */
+  /** They are as they were asked for, for those who look: lower-case neutral names. */
   headers: headerList,
 });
 export type ResultDelivery = TypeOf<typeof delivery>;
@@ -99,11 +99,11 @@ export const waiter = record({
   eventId: text(),
   step: stepMark,
   stepText: text(),
-  /** Of the message that will bring the result. */
+  /** It is the id of the message that will bring the result. */
   resultId: messageId,
   addedAtMs: whole,
   deadlineMs: whole,
-  /** As asked for: `7d`. */
+  /** It is what was asked for: `7d`. */
   timeoutText: text(),
   timeoutBody: optionalText,
   onNotify: delivery,
@@ -114,14 +114,14 @@ export type EventWaiter = TypeOf<typeof waiter>;
 /** An event that came for a run before the run waited for it. */
 export const storedEvent = record({
   eventId: text(),
-  /** Of the notify: the message that brings it to the run will have it. */
+  /** It is the id of the notify: the message that brings it to the run will have it. */
   id: messageId,
   /** In the state itself: what waits here is little, and short-lived. */
   content: bytes,
 });
 export type StoredEvent = TypeOf<typeof storedEvent>;
 
-/** Of a failed run. */
+/** A failed run has one. */
 export const failureFunction = record({
   state: failureFunctionState,
   messageId,

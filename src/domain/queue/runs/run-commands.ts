@@ -8,11 +8,11 @@ import { endText, LARGE_OUT_BYTES, type OutText } from './out-texts.js';
 import type { Run } from './run.js';
 import { endRun } from './run-end.js';
 
-/** Of one step: about a millisecond. */
+/** One step looks at so many: about a millisecond. */
 const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 50;
 
-/** As many entries as fit, one at least; whoever asks goes on from there. */
+/** It shows as many entries as fit, one at least; whoever asks goes on from there. */
 export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { state }: QueueTurn): QueueReply {
   const run = state.runs.active(runId);
   if (run === undefined) return runNotFound(runId);

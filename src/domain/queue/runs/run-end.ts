@@ -25,7 +25,7 @@ import { acceptPart, partOf } from './run-parts.js';
 
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
-/** With the end of a run, of which one step may bring many; and by one call of `work`: about a millisecond. */
+/** So many are cancelled with the end of a run, and by one call of `work`: about a millisecond. */
 const CANCELLED_WITH_RUN = 20;
 const CANCELLED_AT_ONCE = 100;
 
@@ -52,7 +52,7 @@ export interface RunEnd {
   readonly response?: Uint8Array | undefined;
   readonly dlqId?: DlqId | undefined;
   readonly error?: string | undefined;
-  /** For the step that invoked the run, where it has been made already. */
+  /** It is for the step that invoked the run, where it has been made already. */
   readonly out?: OutText | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * With what the messages of a run are delivered: the trigger's settings, and of the message that asks for them what is
- * its own. Envelopes of equal content are one object, so that what is worked out for one is there for all.
+ * The messages of a run are delivered with the trigger's settings, and with what is its own of the message that asks
+ * for them. Envelopes of equal content are one object, so that what is worked out for one is there for all.
  *
  *  RE1 user headers, retries, flow control, labels and redaction of the trigger hold for every delivery to the run's
  *      endpoint, and a header that a message brings itself replaces the trigger's; a call to a third party has its own
@@ -17,7 +17,7 @@ const CONTENT_TYPE = 'Content-Type';
 const JSON_TYPE: HeaderList[number] = [CONTENT_TYPE, 'application/json'];
 /** Set by the endpoint's side when it does not know who triggers: the second trigger is without it. */
 export const UNKNOWN_CLIENT_HEADER = 'Svc-Workflow-Unknown-Sdk';
-/** Of one run's configuration; more are rare, and made again. */
+/** So many are kept of one run's configuration; more are rare, and made again. */
 const MAX_KEPT = 32;
 
 const NO_MARK: WorkflowMark = {

@@ -9,7 +9,7 @@ const RUN_MEMORY_BYTES = 750;
 const ENTRY_MEMORY_BYTES = 300;
 const WAITER_MEMORY_BYTES = 500;
 const EVENT_MEMORY_BYTES = 350;
-/** Of a call or a child that was asked for. */
+/** A call or a child takes so many that was asked for. */
 const ASKED_MEMORY_BYTES = 160;
 
 export interface RunHolds {
@@ -67,7 +67,7 @@ export function releaseRun(run: Run, holds: RunHolds): void {
   holds.dropEnvelope(run.shared);
 }
 
-/** With envelopes that all alike have in common, held. */
+/** It has envelopes that all alike have in common, held. */
 export function heldWaiter(waiter: EventWaiter, holds: RunHolds): EventWaiter {
   const { onNotify, onTimeout } = waiter;
   return { ...waiter, onNotify: heldDelivery(onNotify, holds), onTimeout: heldDelivery(onTimeout, holds) };

@@ -11,7 +11,7 @@ export function newRunId(random: Random): RunId {
   return named(random.bytes(BYTES));
 }
 
-/** Of those that one call starts: the first is `first` itself, and asked again it names the same ones. */
+/** It names those that one call starts: the first is `first` itself, and asked again it names the same ones. */
 export function runIdAt(first: RunId, index: number): RunId {
   return index === 0 ? first : named(createHash('sha256').update(`${first} ${index}`, 'utf8').digest());
 }

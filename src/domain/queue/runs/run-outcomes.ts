@@ -197,7 +197,7 @@ function failed(
   });
 }
 
-/** Of a header of the protocol, in whichever spelling it came. */
+/** It is the value of a header of the protocol, in whichever spelling it came. */
 function protocolHeader(header: HeaderList, name: string, { aliasHeaderWord }: AttemptWords): string | undefined {
   const wanted = ['svc', ...(aliasHeaderWord === undefined ? [] : [aliasHeaderWord])].map((word) =>
     `${word}-${name}`.toLowerCase(),

@@ -35,8 +35,8 @@ export function partOf(run: Run): { readonly runId: RunId; readonly runCreatedAt
 }
 
 /**
- * Of a run that begins now. The id and the instant name it: where another of its id began in this millisecond, it
- * begins in the next.
+ * It is the instant of a run that begins now. The id and the instant name it: where another of its id began in this
+ * millisecond, it begins in the next.
  */
 export function creationMs(runId: RunId, { state, context }: QueueTurn): number {
   const earlier = state.runs.endedName(runId);

@@ -9,7 +9,7 @@ import { findStep, SHORT_LIST, StepPlaces } from './step-places.js';
 
 export class Waiting implements HeapItem {
   heapIndex = -1;
-  /** Of what it has for itself. */
+  /** It counts what it has for itself. */
   readonly bytes: number;
 
   constructor(
@@ -38,7 +38,7 @@ export class Run {
   #entries: RunEntry[] = [];
   #open: readonly MessageId[] | Set<MessageId> = [];
   #steps: StepPlaces | undefined;
-  /** Of the entries' bodies. */
+  /** It counts the entries' bodies. */
   bytes = 0;
   /** What it takes in the state itself (run-holds.ts). */
   memoryBytes = 0;

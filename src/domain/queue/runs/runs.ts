@@ -57,7 +57,7 @@ export class Runs {
     return this.#failed.get(dlqId);
   }
 
-  /** Of failed runs, beside the account's plain ones; numbers are shared. */
+  /** They are the entries of failed runs, beside the account's plain ones; numbers are shared. */
   get dlq(): DlqEntries {
     return this.#failed.dlq;
   }

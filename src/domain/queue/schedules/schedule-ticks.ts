@@ -8,7 +8,7 @@ import { derivedMessageId, messageIdAt } from '../ids.js';
 import type { BodyRef, DeliverySettings, Envelope, Schedule, UrlGroup } from '../records.js';
 import { parseSettings, withDefaults } from '../settings/publish-settings.js';
 
-/** For whoever accepts messages; the body is the schedule's own, and comes without bytes. */
+/** It is for whoever accepts messages; the body is the schedule's own, and comes without bytes. */
 export interface TickMessage {
   readonly id: MessageId;
   readonly envelope: Envelope;
@@ -17,7 +17,7 @@ export interface TickMessage {
 }
 
 /**
- * Of the first message of a tick. The instant of creation keeps schedules apart that have one name, in two
+ * It names the first message of a tick. The instant of creation keeps schedules apart that have one name, in two
  * accounts or one after the other.
  */
 export function tickMessageId({ id, createdAtMs }: Schedule, tickAtMs: number): MessageId {

@@ -27,7 +27,7 @@ export interface BodyHolders {
   drop(body: BodyRef): void;
 }
 
-/** Of one call of `dueTicks`, with the messages of the last tick in full: about a millisecond. */
+/** One call of `dueTicks` has so many, with the messages of the last tick in full: about a millisecond. */
 const TICKS_AT_ONCE = 16;
 const MESSAGES_AT_ONCE = 128;
 
@@ -39,7 +39,7 @@ interface Entry extends HeapItem {
   /** The schedule's own map; copied before it changes when somebody may be looking at it. */
   outcomes: Map<MessageId, ScheduleOutcome>;
   isShown: boolean;
-  /** Of its settings, and what it takes of the memory. */
+  /** It counts its settings, and what it takes of the memory. */
   bytes: number;
   memoryBytes: number;
 }
@@ -59,7 +59,7 @@ export class Schedules {
     return this.#byId.size;
   }
 
-  /** Of the settings of all; bodies are counted where they are held. */
+  /** It counts the settings of all; bodies are counted where they are held. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -8,7 +8,7 @@ import { plainSettings, type SettingsContext, type SettingsOutcome, SettingsRead
 
 export type { ParsedSettings, SettingsContext, SettingsOutcome } from './settings-reader.js';
 
-/** For a message of a call that does not say. */
+/** It holds for a message of a call that does not say. */
 const DEFAULT_RETRIES = 3;
 const NO_HEADER: HeaderList = [];
 

@@ -36,7 +36,7 @@ export interface ParsedSettings {
   /** Undefined: what follows from the settings' delay. A delay beside it has been dropped. */
   readonly notBeforeMs: number | undefined;
   readonly deduplication: { readonly id: string } | 'content' | undefined;
-  /** Of a schedule's call; trimmed, a timetable. */
+  /** It is there in a schedule's call; trimmed, a timetable. */
   readonly cron: string | undefined;
   readonly scheduleId: string | undefined;
   readonly queueName: string | undefined;
@@ -67,7 +67,7 @@ const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
 const NO_LABELS: readonly string[] = [];
 const JSON_HEADER: HeaderList = [['Content-Type', 'application/json']];
 
-/** Of a message or callback without options. */
+/** They are the settings of a message or callback without options. */
 export function plainSettings(maxRetries: number, header: HeaderList): DeliverySettings {
   return {
     method: 'POST',

@@ -21,7 +21,7 @@ import { stepEnvelope } from '../runs/run-envelopes.js';
 import { askedRefusal, runOver } from '../runs/submissions.js';
 import type { QueueSteps, QueueTurn } from '../turn.js';
 
-/** Of one step of a notify, and of one call of `work`: about a millisecond. */
+/** One step of a notify has so many, and of one call of `work`: about a millisecond. */
 const NOTIFIED_AT_ONCE = 200;
 /** Each of them has a copy of the event; what one step makes is one entry of the journal. */
 const NOTIFIED_BYTES_AT_ONCE = 1024 * 1024;

@@ -6,7 +6,7 @@ import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply, wrongSubcommand } from '../../reply.js';
 
 const DEFAULT_BITS = 256;
-/** As in Redis. */
+/** The bound is that of Redis. */
 const MAX_BITS = 4096;
 
 /** Too many words, where Redis itself counts them. */

@@ -51,7 +51,7 @@ export function sort(mayStore: boolean): SlicedHandler {
 export function isLongSort({ args, keyspace }: CommandContext): boolean {
   const value = keyspace.peek(args.bytes(1));
   if (value === undefined || typeof value === 'string') return false;
-  // With words behind it that are mostly GETs.
+  // There are words behind it that are mostly GETs.
   return value.size > LONG_SORT || value.size * args.length > 2 * LONG_SORT;
 }
 

@@ -37,7 +37,7 @@ function readDegrees(args: Args, index: number): number {
   return degrees;
 }
 
-/** As C prints a double with six decimals. */
+/** C prints a double so, with six decimals. */
 function fixed(value: number): ByteString {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Math.abs(value) < 1e21) return value.toFixed(COORDINATE_DECIMALS);

@@ -9,7 +9,7 @@ import { recordExpiry } from '../expire-time.js';
 /** Expired fields a writing command removes by the way; the rest stays hidden until its turn comes. */
 const REMOVED_BY_THE_WAY = 100;
 
-/** For a command that may change it: some fields that have expired are removed. @throws WRONGTYPE */
+/** The command may change it: some fields that have expired are removed. @throws WRONGTYPE */
 export function hashToChange(context: CommandContext, key: ByteString): HashValue | undefined {
   const hash = context.keyspace.fetchKind(key, HashValue);
   if (hash?.perishing !== undefined) removeExpiredFields(context, key, hash, context.nowMs, REMOVED_BY_THE_WAY);

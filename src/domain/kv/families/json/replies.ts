@@ -13,7 +13,7 @@ import {
 const OPEN_ARRAY = new SimpleString('[');
 const OPEN_OBJECT = new SimpleString('{');
 
-/** As JSON.RESP has it. @param met counts values across calls, for the slices */
+/** It is what JSON.RESP answers. @param met counts values across calls, for the slices */
 export function* respOf(value: JsonValue, met: { values: number }): Steps<Reply> {
   met.values += 1;
   if (met.values % SLICE_VALUES === 0) yield;
@@ -30,7 +30,7 @@ export function* respOf(value: JsonValue, met: { values: number }): Steps<Reply>
   return replies;
 }
 
-/** As RESP3's own types; containers as JSON text unless they are to be expanded too. */
+/** It is made of RESP3's own types; containers as JSON text unless they are to be expanded too. */
 export function expanded(value: JsonValue, isDeep: boolean): Reply {
   if (typeof value === 'boolean') return new BooleanReply(value);
   if (!isContainer(value)) return scalarReply(value);

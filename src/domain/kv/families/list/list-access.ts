@@ -59,7 +59,7 @@ export function willGrow(context: CommandContext, list: List, textBytes: number,
   list.willGrow(packLimit(context), textBytes, count);
 }
 
-/** To be called after elements were added, with the size and the bytes from before. */
+/** This is called after elements were added, with the size and the bytes from before. */
 export function hasGrown(
   { keyspace }: CommandContext,
   key: ByteString,
@@ -71,7 +71,7 @@ export function hasGrown(
   else keyspace.changed(key, list, wasBytes);
 }
 
-/** To be called after elements were taken away: tells of the event, and of `del` when none is left. */
+/** This is called after elements were taken away: tells of the event, and of `del` when none is left. */
 export function hasShrunk(context: CommandContext, key: ByteString, list: List, wasBytes: number, event: string): void {
   context.notify('l', event, key);
   list.hasShrunk(packLimit(context));

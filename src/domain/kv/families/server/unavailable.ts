@@ -13,7 +13,7 @@ const ONE_DATABASE = 'there is one database behind a connection';
 
 interface Refused extends Pick<CommandSpec, 'name' | 'since' | 'allCategories' | 'rulesMayNameParts'> {
   readonly reason: string;
-  /** As in Redis it is refused when it would be queued. */
+  /** It is refused as in Redis when it would be queued. */
   readonly isNeverQueued?: boolean;
 }
 

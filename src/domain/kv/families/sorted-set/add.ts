@@ -23,7 +23,7 @@ interface Addition {
   readonly options: ReadonlySet<Option>;
   /** Where the first score stands. */
   readonly firstAt: number;
-  /** As many as there are members; read when `readScores` has been called. */
+  /** There are as many as members; read when `readScores` has been called. */
   readonly scores: number[];
 }
 

@@ -42,7 +42,7 @@ interface Combination {
   readonly inputs: readonly Weighted[];
   readonly aggregate: Aggregate;
   readonly withScores: boolean;
-  /** For ZINTERCARD; 0: none. */
+  /** ZINTERCARD gives one; 0: none. */
   readonly limit: number;
 }
 

@@ -170,7 +170,7 @@ export function isLongRead(form: RangeForm, keyAt: number): (context: CommandCon
   };
 }
 
-/** As `isLongRead`, for what removes a range. */
+/** This is `isLongRead` for what removes a range. */
 export function isLongRemoval(kind: RangeKind): (context: CommandContext) => boolean {
   return (context) => {
     const set = largeSet(context, 1);

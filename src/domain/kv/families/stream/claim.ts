@@ -18,7 +18,7 @@ import { walkInSlices } from './walking.js';
 
 const countNotPositive = new ErrorReply('ERR COUNT must be > 0');
 const DEFAULT_AUTO_COUNT = 100;
-/** For each entry claimed, so many that are not idle enough may be met. */
+/** So many may be met for each entry claimed that are not idle enough may be met. */
 const ATTEMPTS_A_CLAIM = 10;
 
 interface ClaimOptions {

@@ -80,7 +80,7 @@ interface Deletion {
   readonly stream: Stream;
   readonly before: number;
   readonly deleted: readonly StreamId[];
-  /** With DELREF these are pending nowhere afterwards, be there entries or not. */
+  /** When DELREF is given, these are pending nowhere afterwards, be there entries or not. */
   readonly unreferenced: readonly StreamId[];
   readonly references: References;
   /** Something changed beside what was deleted. */

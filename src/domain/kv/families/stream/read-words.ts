@@ -33,7 +33,7 @@ export interface ReadWords {
   readonly consumer: ByteString;
   readonly noAck: boolean;
   readonly keys: readonly ByteString[];
-  /** As many as keys, as they were given. */
+  /** There are as many as keys, as they were given. */
   readonly ids: readonly ByteString[];
   /** Where the ids begin among the words. */
   readonly idsAt: number;

@@ -86,7 +86,7 @@ export function readTrimOption(
   return at;
 }
 
-/** To be called after all options have been read. @throws ErrorReply */
+/** This is called after all options have been read. @throws ErrorReply */
 export function checkTrim(trim: Trim): void {
   if (trim.limit === undefined || trim.isApproximate) return;
   throw trim.kind === undefined ? limitWithoutKind : limitWithoutTilde;
@@ -135,7 +135,7 @@ function* trimFront(context: CommandContext, key: ByteString, stream: Stream, tr
   return removed;
 }
 
-/** With DELREF and ACKED every entry is looked at, and what groups refer to may stay. */
+/** When DELREF or ACKED is given, every entry is looked at, and what groups refer to may stay. */
 function* trimByReference(
   context: CommandContext,
   key: ByteString,

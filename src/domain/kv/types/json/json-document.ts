@@ -31,7 +31,7 @@ import {
 /** A value that is to be put in, with what is known of it. */
 export interface NewValue {
   readonly value: JsonValue;
-  /** As `measured` counts. */
+  /** They are what `measured` counts. */
   readonly bytes: number;
 }
 

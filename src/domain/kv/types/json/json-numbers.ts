@@ -40,7 +40,7 @@ function asFloat(value: JsonNumber): number {
   return value instanceof WholeFloat ? value.value : Number(value);
 }
 
-/** As JSON text: integers in digits; floats with a point or an exponent, shortest digits that read back. */
+/** It is JSON text: integers in digits; floats with a point or an exponent, shortest digits that read back. */
 export function formatNumber(value: JsonNumber): ByteString {
   if (isInteger(value)) return String(value);
   const float = asFloat(value);

@@ -51,9 +51,9 @@ export type FilterTerm =
     };
 
 export interface JsonPath {
-  /** As it was written. */
+  /** It is what was written. */
   readonly text: ByteString;
-  /** With the `$`, as errors show it. */
+  /** It has the `$`, as errors show it. */
   readonly full: ByteString;
   readonly isLegacy: boolean;
   readonly segments: readonly PathSegment[];

@@ -13,7 +13,7 @@ import { type JsonContainer, type JsonValue, measured, memberBytes, ownBytes } f
 
 export interface ReadJson {
   readonly value: JsonValue;
-  /** As `measured` counts. */
+  /** They are what `measured` counts. */
   readonly bytes: number;
   /** Containers within containers. */
   readonly depth: number;

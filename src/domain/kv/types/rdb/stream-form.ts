@@ -31,7 +31,7 @@ interface Group {
   readonly pending: Map<ByteString, Pending>;
 }
 
-/** As many entries as Redis puts into a node. */
+/** It has as many entries as Redis puts into a node. */
 const NODE_ENTRIES = 100;
 const DELETED = 1;
 const SAME_FIELDS = 2;
