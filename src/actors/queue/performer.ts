@@ -197,7 +197,8 @@ export class Performer implements AttemptPerformer {
   #send(call: Call, sent: SentBody): void {
     if (this.#isEnded) return;
     // Its start was stored while another message of the run was being answered.
-    if (call.queue.fold.engine.isOfEndedRun(call.attempt.id)) {
+    const isOfRun = call.attempt.envelope.workflow !== undefined;
+    if (isOfRun && call.queue.fold.engine.isOfEndedRun(call.attempt.id)) {
       this.#conclude(call, notSent('the run is over'), undefined);
       return;
     }

@@ -40,7 +40,7 @@ export class Lane implements WaitingLine {
 }
 
 export function isDueBefore(a: Message, b: Message): boolean {
-  return a.dueAtMs < b.dueAtMs || (a.dueAtMs === b.dueAtMs && a.order < b.order);
+  return a.isDueBefore(b);
 }
 
 function isAcceptedBefore(a: Message, b: Message): boolean {

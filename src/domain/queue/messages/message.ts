@@ -138,6 +138,13 @@ export class Message {
     this.millis = (millisOf(atMs) << (2 * MILLIS_BITS)) | others;
   }
 
+  /** Compared part by part: instants put together are objects, and a heap of thousands compares dozens for each call. */
+  isDueBefore(other: Message): boolean {
+    if (this.dueSecond !== other.dueSecond) return this.dueSecond < other.dueSecond;
+    const difference = (this.millis >> (2 * MILLIS_BITS)) - (other.millis >> (2 * MILLIS_BITS));
+    return difference === 0 ? this.order < other.order : difference < 0;
+  }
+
   /** Since when it is what it is: the attempt open, the message delivered, the retry awaited. */
   get sinceMs(): number {
     return instantOf(this.sinceSecond, this.sinceMillis);
