@@ -1,4 +1,4 @@
-/** Proves MSG2, RM1, RM2. */
+/** Proves MSG2, RST1, RST2. */
 import { expect } from 'chai';
 import type { MessageId } from '../../../src/kernel/index.js';
 import { item, QueueSpec } from '../../support/queue-spec.js';
