@@ -115,7 +115,7 @@ function memoryFigures(empty: ProbeAnswer, serving: ProbeAnswer): readonly Figur
   const megabytesFigure = (name: string, bytes: number): Figure => ({ name, value: bytes / MB, unit: 'MB' });
   const most = `at most ${megabytes(serving.rssMaxBytes)}`;
   return [
-    { ...megabytesFigure('resident, a minute after', serving.rssBytes), target: atMost(800), note: most },
+    { ...megabytesFigure('resident, a minute after', serving.rssBytes), target: atMost(450), note: most },
     megabytesFigure('  heap, reserved', serving.heapTotalBytes),
     megabytesFigure('  heap, used', serving.heapUsedBytes),
     megabytesFigure('  external, array buffers included', serving.externalBytes),

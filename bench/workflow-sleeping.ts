@@ -44,7 +44,7 @@ export const workflowSleeping: Bench = {
       return {
         skipped: [],
         figures: [
-          { name: 'resident, sleeping', value: serving.rssBytes / MB, unit: 'MB', target: atMost(400) },
+          { name: 'resident, sleeping', value: serving.rssBytes / MB, unit: 'MB', target: atMost(250) },
           { name: '  heap, used', value: serving.heapUsedBytes / MB, unit: 'MB', note: tally([serving]) },
           { name: 'restart, to the first answer', value: restartMs / 1000, unit: 's', target: atMost(15) },
           { name: '  resident, restarted', value: restarted.rssBytes / MB, unit: 'MB', note: tally([restarted]) },

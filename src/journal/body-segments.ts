@@ -19,6 +19,8 @@ import type { SnapshotStore } from './snapshot-store.js';
 
 /** Bounds the index of tiny bodies to half a megabyte. */
 const MAX_BODIES = 64 * 1024;
+/** Of copies that are held together. */
+const PIECE_BYTES = 64 * 1024;
 /** Differences of numbers are stored in 32 bits. */
 const MAX_SPREAD = 2 ** 32 - 1;
 
@@ -105,8 +107,13 @@ function liveOf({ numbers, ends }: BodyIndex, bodies: BodySource): { count: numb
 
 class BodySegmentWriter {
   readonly #written: BodySegmentRef[] = [];
-  /** Copies: a view would hold all of the segment that it comes from. */
+  /**
+   * Copies, as a view would hold all of the segment that it comes from; many in one piece, as thousands of small ones
+   * leave holes in the process's memory that stay.
+   */
   #open: [number: number, content: Uint8Array][] = [];
+  /** What is left of the latest piece. */
+  #piece = new Uint8Array(0);
   #openBytes = 0;
   #lowest = Number.POSITIVE_INFINITY;
   #highest = 0;
@@ -120,7 +127,10 @@ class BodySegmentWriter {
   async add(number: number, content: Uint8Array): Promise<void> {
     const spread = Math.max(this.#highest, number) - Math.min(this.#lowest, number);
     if (this.#open.length > 0 && (this.#isFull(content.length) || spread > MAX_SPREAD)) await this.#flush();
-    this.#open.push([number, new Uint8Array(content)]);
+    if (content.length > this.#piece.length) this.#piece = new Uint8Array(Math.max(PIECE_BYTES, content.length));
+    this.#piece.set(content);
+    this.#open.push([number, this.#piece.subarray(0, content.length)]);
+    this.#piece = this.#piece.subarray(content.length);
     this.#openBytes += content.length;
     this.#lowest = Math.min(this.#lowest, number);
     this.#highest = Math.max(this.#highest, number);

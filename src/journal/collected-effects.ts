@@ -23,6 +23,15 @@ export class CollectedEffects {
     this.#used = 0;
   }
 
+  /** The same for the last time: each block is let go of when the next one is asked for. */
+  *taken(): Iterable<Uint8Array> {
+    const blocks = [...this.blocks()].reverse();
+    this.#full.length = 0;
+    this.#block = new Uint8Array(0);
+    this.#used = 0;
+    for (let block = blocks.pop(); block !== undefined; block = blocks.pop()) yield block;
+  }
+
   *blocks(): Iterable<Uint8Array> {
     yield* this.#full;
     if (this.#used > 0) yield this.#block.subarray(0, this.#used);

@@ -185,8 +185,8 @@ class Compaction {
 
   async #foldPending(): Promise<void> {
     for (const [partition, effects] of this.#pending) {
-      await this.#foldPartition(partition, effects);
       this.#pending.delete(partition);
+      await this.#foldPartition(partition, effects);
     }
     this.#pendingBytes = 0;
     this.#forgetOldCommands();
@@ -206,7 +206,7 @@ class Compaction {
         throw new BrokenBase('a partition of the snapshot does not load', { cause });
       }
     }
-    for (const block of effects.blocks()) fold.apply(block);
+    for (const block of effects.taken()) fold.apply(block);
     const target = { shard: job.shard, number: this.#chain.head.number, partition: name };
     const segments = await writeSegments(store, target, fold, limits.segmentBytes);
     const bodySegments = fold.bodies === undefined ? [] : await this.#writeBodies(target, fold.bodies, before);

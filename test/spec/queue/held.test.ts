@@ -251,7 +251,7 @@ describe('queue: what an account may hold', () => {
         return queue.held.memoryBytes / 100;
       };
       const alike = memoryOf(() => ({}));
-      expect(alike).to.be.within(100, 130);
+      expect(alike).to.be.within(130, 160);
       expect(memoryOf(() => ({ body: 'x'.repeat(10_000) }))).to.equal(alike);
       expect(memoryOf((n) => ({ url: `https://a.example/${n}` }))).to.be.within(alike + 600, alike + 900);
       const header = (n: number) => [['X-A', `${n}${'x'.repeat(1000)}`]] as const;

@@ -6,7 +6,7 @@
  *      message counts no longer, though it is readable for a while: else an account that is full and silent would stay so
  *  HE2 bytes are those of bodies, each once, and of URLs, headers and settings, with each message: about what is stored.
  *      Schedules and groups count with theirs
- *  HE3 memory is what the state takes of the heap, bodies not: `node --expose-gc` has shown the numbers below, by
+ *  HE3 memory is what the state takes, bodies not: `node --expose-gc` has shown the numbers below, by
  *      200,000 of each kind; they are a little high rather than low
  */
 import { BodyReferences } from '../messages/body-references.js';
@@ -28,9 +28,10 @@ export interface QueueBounds {
   readonly ofRuns: HeldBounds;
 }
 
-/** A message with its id and its place in the dispatcher; and one that rests until it is due. */
+/** A message with its id and its place in the dispatcher. */
 export const MESSAGE_MEMORY_BYTES = 264;
-export const RESTING_MEMORY_BYTES = 96;
+/** One that rests takes 96 bytes; but all may be due at once, and what is counted should not grow much by that. */
+export const RESTING_MEMORY_BYTES = MESSAGE_MEMORY_BYTES / 2;
 /** An envelope that no other message shares: the object, its key, its lane. What its texts take comes on top, twice. */
 const ENVELOPE_MEMORY_BYTES = 640;
 const CALLBACK_MEMORY_BYTES = 320;

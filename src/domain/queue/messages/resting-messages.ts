@@ -3,12 +3,12 @@
  * be found by its id, where an object with its id and its place in two collections takes 264. One is made an object
  * again when it is due, or when something happens to it.
  *
- *  RM1 one that rests has never been attempted: what an attempt leaves in a message is not kept here
- *  RM2 what is looked at is a copy; nobody but the one who wakes a message may change it
+ *  RST1 one that rests has never been attempted: what an attempt leaves in a message is not kept here
+ *  RST2 what is looked at is a copy; nobody but the one who wakes a message may change it
  */
 import { assert, type MessageId } from '../../../kernel/index.js';
+import { RecordIndex } from '../collections/record-index.js';
 import { type RecordPage, RecordPages } from '../collections/record-pages.js';
-import { SlotIndex } from '../collections/slot-index.js';
 import type { SharedEnvelope } from './envelopes.js';
 import { Message, WAITING } from './message.js';
 import { hashOfId, ID_WORDS, packId, unpackId } from './packed-ids.js';
@@ -50,7 +50,7 @@ export class RestingMessages {
   /** Slots: a binary heap, the first that is due at its top. */
   readonly #order: number[] = [];
   readonly #sought = new Uint32Array(ID_WORDS);
-  readonly #index = new SlotIndex((slot) => this.#isSought(slot));
+  readonly #index = new RecordIndex((slot) => this.#isSought(slot));
 
   get size(): number {
     return this.#records.size;
@@ -66,7 +66,7 @@ export class RestingMessages {
     return this.#find(id) !== -1;
   }
 
-  /** RM2 */
+  /** RST2 */
   look(id: MessageId): Message | undefined {
     const slot = this.#find(id);
     return slot === -1 ? undefined : this.#messageAt(slot);
@@ -106,7 +106,7 @@ export class RestingMessages {
     return first === undefined || this.#dueOf(first) > nowMs ? undefined : this.#take(first);
   }
 
-  /** RM2. Sees what is there all the time; may or may not see what comes or goes meanwhile. */
+  /** RST2. Sees what is there all the time; may or may not see what comes or goes meanwhile. */
   *all(): IterableIterator<Message> {
     for (const slot of this.#records.slots()) if (this.#isUsed(slot)) yield this.#messageAt(slot);
   }

@@ -1,7 +1,7 @@
 /** One run: its entries, and what is open of it. Changed by `Runs` alone. */
 import type { MessageId, RunId } from '../../../kernel/index.js';
 import type { HeapItem } from '../collections/indexed-heap.js';
-import { appended } from '../collections/short-list.js';
+import { appended, without } from '../collections/short-list.js';
 import type { SharedEnvelope } from '../messages/envelopes.js';
 import type { RunName } from './commands.js';
 import type { EventWaiter, Invoker, RunEndState, RunEntry, StoredEvent } from './records.js';
@@ -82,7 +82,7 @@ export class Run {
 
   ended(message: MessageId): void {
     if (this.#open instanceof Set) this.#open.delete(message);
-    else this.#open = this.#open.filter((open) => open !== message);
+    else this.#open = without(this.#open, message);
   }
 
   /** By step id. */

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SlotIndex } from '../../../../src/domain/queue/collections/slot-index.js';
+import { RecordIndex } from '../../../../src/domain/queue/collections/record-index.js';
 
 /** Few hashes, so that many keys have the same, and few tables. */
 const hashOf = (key: number) => (((key % 7) << 29) | (key % 2)) >>> 0;
 
-describe('slot index', () => {
+describe('index of records', () => {
   it('finds the slots that are in it by their keys, and no others', () => {
     const steps = fc.array(fc.record({ key: fc.nat(60), isAdded: fc.boolean() }), { maxLength: 300 });
     fc.assert(
@@ -13,7 +13,7 @@ describe('slot index', () => {
         const slots = new Map<number, number>();
         const keys: number[] = [];
         let sought = 0;
-        const index = new SlotIndex((slot) => keys[slot] === sought);
+        const index = new RecordIndex((slot) => keys[slot] === sought);
         for (const { key, isAdded } of all) {
           const slot = slots.get(key);
           if (isAdded && slot === undefined) {

@@ -15,7 +15,7 @@ interface Table {
   size: number;
 }
 
-export class SlotIndex {
+export class RecordIndex {
   readonly #tables: (Table | undefined)[] = new Array<Table | undefined>(TABLES).fill(undefined);
 
   /** @param isSought whether a slot, whose hash is the one that is looked for, has the key that is */
