@@ -134,15 +134,15 @@ export function encodeKvRequest({
 
 export function decodeKvRequest(bytes: Uint8Array): KvRequest {
   const [database, partition, mode, commands, size, rest] = decode(bytes) as unknown[];
-  return {
-    // From a process of an earlier version there is none.
-    ...(rest as Partial<KvRequest> | undefined),
+  const request: KvRequest = {
     database: database as DatabaseId,
     partition: partition as PartitionName,
     mode: mode as KvMode,
     commands: commands as string[][],
     bytes: size as number,
   };
+  // From a process of an earlier version there is none. Assigned: to spread it in front takes ten times as long.
+  return rest === undefined ? request : Object.assign(request, rest);
 }
 
 export function encodeKvResponse({
