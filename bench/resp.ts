@@ -69,9 +69,9 @@ function workloadsOf(sha: string): readonly Workload[] {
   const ofMillion = { pipeline: FEW, requests: 100_000, target: 0.25, randomBelow: MEMBERS };
   return [
     { name: 'SET', pipeline: 1, requests: 40_000, target: 0.6, command: { test: 'set' } },
-    { name: 'GET', pipeline: 1, requests: 60_000, target: 0.6, command: { test: 'get' } },
+    { name: 'GET', pipeline: 1, requests: 60_000, target: 0.65, command: { test: 'get' } },
     { name: 'SET', pipeline: MANY, requests: 500_000, target: 0.4, command: { test: 'set' } },
-    { name: 'GET', pipeline: MANY, requests: 1_000_000, target: 0.3, command: { test: 'get' } },
+    { name: 'GET', pipeline: MANY, requests: 1_000_000, target: 0.5, command: { test: 'get' } },
     { name: 'INCR', pipeline: FEW, requests: 200_000, target: 0.35, command: { test: 'incr' } },
     { name: 'LPUSH', pipeline: FEW, requests: 200_000, target: 0.35, command: { test: 'lpush' } },
     { name: 'HSET', pipeline: FEW, requests: 200_000, target: 0.35, command: { test: 'hset' } },

@@ -83,7 +83,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     }
     const owned = this.#ownedOf(work.request.partition);
     const { mode } = work.request;
-    work.latestToken = () => owned.latestToken;
+    work.askedOf = owned;
     if (mode === 'listen') return this.#listen(owned, work);
     if (mode === 'unblock') return this.#runner.unblock(owned, work);
     const engine = owned.engine;

@@ -7,6 +7,8 @@ import type { Work } from '../runtime/index.js';
 const REST_PLAIN: Caller = { mayPause: true };
 const REST_TRANSACTION: Caller = { isNested: true, mayPause: true };
 
+const NOTHING_STORED = { latestToken: '0-0' };
+
 /** Compiles the ACL rules of a user. */
 export type CompilePermissions = (user: string, rules: string) => Permissions | undefined;
 
@@ -40,8 +42,8 @@ export class KvWork implements Work {
   hasSaid = false;
   /** The database has no room, as far as its last command could tell. */
   isFull = false;
-  /** The partition's latest token, asked for when a request that only read is answered. */
-  latestToken: () => string = () => '0-0';
+  /** The partition, whose latest token is told when a request that only read is answered. */
+  askedOf: { readonly latestToken: string } = NOTHING_STORED;
   /** Set while it waits for a key. */
   onGiveUp: (() => void) | undefined;
   #caller: Caller | undefined;
@@ -92,7 +94,7 @@ export class KvWork implements Work {
   }
 
   release(position: number): void {
-    const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
+    const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.askedOf.latestToken;
     const { replies, isAborted, isFull, scriptReads, denials, hasSaid } = this;
     const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
     if (isPlain) this.onReply(hasSaid ? { replies, syncToken, hasSaid } : { replies, syncToken });

@@ -2,7 +2,7 @@
  * What has been counted about one database since its owner took it up: calls, errors, hits, slow commands,
  * latencies. Never journaled; CONFIG RESETSTAT forgets it.
  */
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, obtain } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { Rate } from './rate.js';
 
@@ -123,8 +123,7 @@ export class ServerCounters {
   }
 
   #countOf(spec: CommandSpec): CallCount {
-    const count = this.calls.get(spec) ?? { calls: 0, micros: 0, failed: 0 };
-    this.calls.set(spec, count);
+    const count = obtain(this.calls, spec, () => ({ calls: 0, micros: 0, failed: 0 }));
     this.#lastSpec = spec;
     this.#lastCount = count;
     return count;

@@ -70,10 +70,9 @@ export class PartitionCalls {
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
-    const details = this.#details(batch.isTracked);
-    const bounded = mode === 'single' ? details : { ...details, maxAnswerBytes: this.#portionOf(grant) };
+    const details = this.#details(batch.isTracked, mode === 'single' ? undefined : this.#portionOf(grant));
     // `#metered` does the same with one promise more; nearly every command goes this way.
-    return this.face.router.run(grant, mode, batch, bounded).then(
+    return this.face.router.run(grant, mode, batch, details).then(
       (routed) => {
         const { replies } = routed;
         batch.hasRest = replies.length > 0 && replies.length < batch.commands.length;
@@ -125,7 +124,7 @@ export class PartitionCalls {
       for (;;) {
         const askedAtMs = clock.monotonicMs();
         try {
-          const details = { ...this.#details(false), waiter };
+          const details = this.#details(false, undefined, waiter);
           const run = () => face.router.run(grant, 'single', admitted, details);
           const { replies } = await this.#metered(grant, admitted, run);
           return replies[0] as Reply;
@@ -171,9 +170,8 @@ export class PartitionCalls {
         mode: 'transaction',
         commands,
         bytes,
-        maxAnswerBytes,
-        ...this.#details(isTracked),
-        ...(watches.length === 0 ? {} : { watches: watches.map(({ keys, mark }) => ({ keys, mark })) }),
+        ...this.#details(isTracked, maxAnswerBytes),
+        watches: watches.length === 0 ? undefined : watches.map(({ keys, mark }) => ({ keys, mark })),
       }),
     );
   }
@@ -185,12 +183,10 @@ export class PartitionCalls {
     if (!hasRest) this.face.tracking.forget(this.client, grant, scriptKeys);
   }
 
-  #details(isTracked: boolean): RequestDetails {
-    const { identity } = this.client;
-    const isGone = this.#isGone;
-    return isTracked
-      ? { client: identity, isGone, trackFor: this.face.parts.events.edge }
-      : { client: identity, isGone };
+  #details(isTracked: boolean, maxAnswerBytes?: number, waiter?: string): RequestDetails {
+    const { client, face } = this;
+    const trackFor = isTracked ? face.parts.events.edge : undefined;
+    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter };
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {
