@@ -5,6 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { collections } from './collections.js';
+import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { memory } from './memory.js';
 import { queueDelayed } from './queue-delayed.js';
@@ -24,7 +25,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, entries, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,
