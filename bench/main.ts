@@ -7,6 +7,7 @@ import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
 import { bullmqResp } from './bullmq-resp.js';
 import { collections } from './collections.js';
+import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { forwarded } from './forwarded.js';
 import { memory } from './memory.js';
@@ -27,7 +28,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, bullmqResp, forwarded, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, entries, forwarded, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,
