@@ -116,6 +116,7 @@ export class ShardServer<W extends Work> {
   readonly #answersById = new Map<CommandId, Answer>();
   #bytes = 0;
   #isStopped = false;
+  #isLooking = false;
   readonly #subscription: Subscription;
 
   constructor(
@@ -131,17 +132,27 @@ export class ShardServer<W extends Work> {
       this.#subscription.stop();
       this.#isStopped = true;
     });
-    this.#giveUpSilent();
+  }
+
+  /** While something is remembered that may still be under way. */
+  #lookForSilence(): void {
+    const { silence } = this;
+    if (silence === undefined || this.#isLooking) return;
+    this.#isLooking = true;
+    silence.timers.after(silence.silenceMs / 2, () => this.#giveUpSilent());
   }
 
   #giveUpSilent(): void {
     const { silence } = this;
+    this.#isLooking = false;
     if (silence === undefined || this.#isStopped) return;
     const askedBeforeMs = silence.clock.monotonicMs() - silence.silenceMs;
+    let isAwaited = false;
     for (const { isPending, askedAtMs, work } of this.#answersById.values()) {
+      isAwaited ||= isPending;
       if (isPending && askedAtMs < askedBeforeMs) work?.giveUp?.();
     }
-    silence.timers.after(silence.silenceMs / 2, () => this.#giveUpSilent());
+    if (isAwaited) this.#lookForSilence();
   }
 
   #answer(payload: Uint8Array): Promise<Uint8Array> {
@@ -238,6 +249,7 @@ export class ShardServer<W extends Work> {
     const askedAtMs = this.actor.monotonicMs;
     const entry: Answer = { answer, bytes: 0, askedAtMs, isPending: true, deadlineMs, work: undefined };
     this.#answersById.set(commandId, entry);
+    this.#lookForSilence();
     answer.then(
       (bytes) => {
         entry.isPending = false;

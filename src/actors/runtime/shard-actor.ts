@@ -134,7 +134,6 @@ export class ShardActor<W extends Work> {
   /** Claims, replays, serves. Errors end the actor; see `ended`. */
   async start(): Promise<void> {
     try {
-      this.#holdSweep = this.ports.timers.after(this.limits.holdMs / 2, () => this.#rejectOverdue());
       await this.#claim();
       if (this.isEnded) return;
       this.#state = 'replaying';
@@ -165,6 +164,7 @@ export class ShardActor<W extends Work> {
       );
       return;
     }
+    this.#sweepLater();
     this.#drainSoon();
   }
 
@@ -319,6 +319,7 @@ export class ShardActor<W extends Work> {
       return (sinceLook & 15) === 0 && clock.monotonicMs() > deadlineMs;
     };
     for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
+    if (this.#mailbox.size > 0) this.#sweepLater();
     let nowMs = startedAtMs;
     while (!isFull() && turn.commands < stopAt) {
       const work = nowMs <= deadlineMs ? this.#mailbox.next() : undefined;
@@ -443,6 +444,7 @@ export class ShardActor<W extends Work> {
 
   /** Requests wait so long and no longer: for state that is loading, and for what is half done. */
   #rejectOverdue(): void {
+    this.#holdSweep = undefined;
     if (this.isEnded) return;
     const enteredBeforeMs = this.ports.clock.monotonicMs() - this.limits.holdMs;
     if (this.#state === 'claiming' || this.#state === 'replaying') {
@@ -453,7 +455,12 @@ export class ShardActor<W extends Work> {
       const why = 'something that takes long is under way in its database';
       for (const work of this.#mailbox.takeHeldUp(enteredBeforeMs)) work.reject(new MillraceError('TENANT_BUSY', why));
     }
-    this.#holdSweep = this.ports.timers.after(this.limits.holdMs / 10, () => this.#rejectOverdue());
+    if (this.#mailbox.size > 0) this.#sweepLater();
+  }
+
+  /** While something waits; a shard without work costs nothing. */
+  #sweepLater(): void {
+    this.#holdSweep ??= this.ports.timers.after(this.limits.holdMs / 10, () => this.#rejectOverdue());
   }
 
   #pen(): ShardWriter {

@@ -149,12 +149,20 @@ export class ShardHost<W extends Work> {
       if (head !== undefined) void this.#save(shard, held, head, true).catch(() => undefined);
     }
     this.#held.clear();
+    this.#lookIn(this.times.lookEveryMs);
   }
 
   #lookNow(): void {
     if (this.#isStopping) return;
     for (const shard of this.options.shards) this.#lookAt(shard);
-    this.#look = this.ports.timers.after(this.times.lookEveryMs, () => this.#lookNow());
+    // Nobody else can take or give anything here: what is left is to say, from time to time, where journals end.
+    const isAtRest = this.options.isExclusive && this.isSettled();
+    this.#lookIn(isAtRest ? this.times.highWaterEveryMs / 2 : this.times.lookEveryMs);
+  }
+
+  #lookIn(inMs: number): void {
+    this.#look?.cancel();
+    if (!this.#isStopping) this.#look = this.ports.timers.after(inMs, () => this.#lookNow());
   }
 
   #lookAt(shard: ShardName): void {
@@ -271,6 +279,7 @@ export class ShardHost<W extends Work> {
     this.#leftBehind.set(shard, actor.epoch);
     if (why.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
+    this.#lookIn(this.times.lookEveryMs);
     this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
     if (isMillraceError(why, 'JOURNAL_DAMAGED')) this.#countDamage(shard, why);
   }

@@ -96,7 +96,7 @@ export class OrderedFeed {
   }
 
   #leave(): void {
-    clearInterval(this.#watch);
+    clearTimeout(this.#watch);
     clearTimeout(this.#retry);
     clearTimeout(this.#again);
     if (this.#subscription === undefined) return;
@@ -146,7 +146,7 @@ export class OrderedFeed {
       if (this.#subscription !== subscription) return;
       if (made.num_pending === 0 && this.#deliveries === 0) this.listener.onHeartbeat();
       this.#retryMs = RETRY_FIRST_MS;
-      this.#watch = setInterval(() => this.#checkSilence(subscription), this.#silenceMs / 3);
+      this.#watchSilence(subscription, this.#silenceMs);
       if (round !== undefined) this.#pull(subscription, inbox);
     } catch (error) {
       if (this.#subscription !== subscription) return;
@@ -240,13 +240,21 @@ export class OrderedFeed {
     this.#lastHeardAtMs = performance.now();
   }
 
+  #watchSilence(subscription: NatsSubscription, inMs: number): void {
+    clearTimeout(this.#watch);
+    this.#watch = setTimeout(() => this.#checkSilence(subscription), inMs);
+  }
+
+  /** Looks when there may have been silence for long enough, and not before. */
   #checkSilence(subscription: NatsSubscription): void {
+    if (this.#subscription !== subscription) return;
+    const leftMs = () => this.#lastHeardAtMs + this.#silenceMs - performance.now();
+    const inMs = leftMs();
+    this.#watchSilence(subscription, inMs > 0 ? inMs : this.#silenceMs / 3);
     // A feed whose reader is still busy with the last round has asked for nothing.
-    if (this.options.round !== undefined && this.#inRound === undefined) return;
-    const isSilent = () =>
-      this.#subscription === subscription && performance.now() - this.#lastHeardAtMs > this.#silenceMs;
-    if (!isSilent()) return;
+    if (inMs > 0 || (this.options.round !== undefined && this.#inRound === undefined)) return;
     // After a pause of this process the answer may be waiting in the socket: let it be read first.
+    const isSilent = () => this.#subscription === subscription && leftMs() <= 0;
     setImmediate(() => setImmediate(() => isSilent() && this.restart()));
   }
 }

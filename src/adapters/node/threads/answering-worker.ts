@@ -21,7 +21,11 @@ export interface Answering<Word, Status> {
   status(): Status;
 }
 
+/** So soon at first, so that a start is told when all is there; then twice as long, and again, up to the others. */
+const STATUS_FIRST_MS = 25;
 const STATUS_EVERY_MS = 250;
+/** While it stays the same it is not told, and looked at less often. */
+const SAME_STATUS_EVERY_MS = 1000;
 
 /** Settles when it is told to stop; the port is left open. */
 export async function answerUntilStopped<Word, Status>(
@@ -29,15 +33,35 @@ export async function answerUntilStopped<Word, Status>(
   answering: Answering<Word, Status>,
 ): Promise<void> {
   const tell = (message: FromAnswering<Status>) => port.postMessage(message);
-  const statusTimer = setInterval(() => tell({ kind: 'status', status: answering.status() }), STATUS_EVERY_MS);
+  let told = '';
+  let statusTimer = lookAgainIn(STATUS_FIRST_MS);
   await new Promise<void>((resolve) => {
     port.on('message', (message: ToAnswering<Word>) => {
       if (message.kind === 'stop') resolve();
-      else if (message.kind === 'word') answering.hear(message.word);
+      else if (message.kind === 'word') hear(message.word);
       else void answerTo(message.id, message.question);
     });
   });
-  clearInterval(statusTimer);
+  clearTimeout(statusTimer);
+
+  function lookAtStatus(afterMs: number): void {
+    const status = answering.status();
+    const text = JSON.stringify(status);
+    const nextMs = Math.min(afterMs * 2, text === told ? SAME_STATUS_EVERY_MS : STATUS_EVERY_MS);
+    if (text !== told) tell({ kind: 'status', status });
+    told = text;
+    statusTimer = lookAgainIn(nextMs);
+  }
+
+  function lookAgainIn(ms: number): NodeJS.Timeout {
+    return setTimeout(lookAtStatus, ms, ms);
+  }
+
+  function hear(word: Word): void {
+    answering.hear(word);
+    clearTimeout(statusTimer);
+    statusTimer = lookAgainIn(STATUS_FIRST_MS);
+  }
 
   async function answerTo(id: number, question: Uint8Array): Promise<void> {
     try {

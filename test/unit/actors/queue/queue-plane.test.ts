@@ -186,7 +186,7 @@ describe('an attempt', () => {
     await first.appendSnapshot(manifest, manifestDigest, coveredNumber);
     first.end(new MillraceError('FENCED', 'somebody else', { outcome: 'unknown' }));
     await stand.serving();
-    await stand.time.advance(60_000);
+    await stand.settle();
     expect(stand.http.open.map(({ body }) => Buffer.from(body).toString())).to.deep.equal(['body 1']);
   });
 

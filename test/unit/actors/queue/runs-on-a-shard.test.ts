@@ -25,6 +25,7 @@ class Stand extends QueueShardStand {
     this.actor.end(REPLACED);
     this.actor = await this.serving();
     await this.time.advance(60_000);
+    await this.settle();
   }
 
   /** Another owner, which knows everything so far from a snapshot alone. */
