@@ -24,7 +24,7 @@ describe('metrics', () => {
   });
 
   it('count and observe without allocating, and never throw (ME1)', () => {
-    const counter = metrics.counter('millrace_commands_total', 'SET');
+    const counter = metrics.counter('millrace_commands_refused_total', 'full');
     const histogram = metrics.histogram('millrace_turn_seconds');
     const COUNT = 100_000;
     const work = () => {

@@ -1,7 +1,7 @@
 /** The way from a request to the partition of a database that has one. Proves PRO1. */
 import { expect } from 'chai';
 import { type CommandSpec, findCommand } from '../../../src/domain/kv/index.js';
-import { PartitionRouter } from '../../../src/edge/kv/partition-routing.js';
+import { PartitionRouter } from '../../../src/edge/commands/partition-routing.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvMode, KvRequest, KvResponse } from '../../../src/messages/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
