@@ -70,10 +70,10 @@ describe('an account that holds as much as it may', () => {
     const shard = stand({ messages: GB, memoryBytes: 100_000 });
     const actor = await shard.serving();
     const many = (count: number) => Array.from({ length: count }, () => shard.item('a', LATER));
-    const outcomes = Array.from({ length: 40 }, () => shard.publish(actor, many(10)));
+    const outcomes = Array.from({ length: 80 }, () => shard.publish(actor, many(10)));
     await shard.settle();
     const accepted = outcomes.filter(({ reply }) => reply?.type === 'Published').length * 10;
-    expect(accepted * 275).to.be.within(75_000, 90_000);
+    expect(accepted * 143).to.be.within(75_000, 90_000);
     const ofOther = shard.publish(actor, many(1), OTHER_ACCOUNT);
     await shard.settle();
     expect(ofOther.reply?.type).to.equal('Published');
