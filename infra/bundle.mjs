@@ -3,8 +3,8 @@
  *
  * A start of the separate files goes by into finding, opening and linking them, in the process and in each of its
  * threads. Each entry is bundled by itself, so that a thread loads what it needs and nothing else; that our own files
- * may be left out where nobody takes anything from them, package.json says (`sideEffects`). Names of functions and
- * lines stay, for the stack of an error.
+ * may be left out where nobody takes anything from them, package.json says (`sideEffects`). Lines
+ * stay, for the stack of an error; names too, without esbuild's `keepNames`, which would cost each closure a property.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -24,8 +24,6 @@ const { outputFiles } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // What asks a class for its name gets the one that it was written with.
-  keepNames: true,
   legalComments: 'none',
   write: false,
   // It loads its WebAssembly from beside itself.

@@ -1,5 +1,5 @@
 /** A client's connection to NATS as `NatsLink` uses it, in memory: what is sent is noted, and a test answers by hand. */
-import { type MsgHdrs, type NatsConnection, headers as newHeaders } from 'nats';
+import { type NatsConnection, headers as newHeaders } from 'nats';
 import { NatsLink } from '../../src/adapters/nats/link.js';
 
 export interface Sent {
@@ -25,8 +25,9 @@ export class ScriptedNats {
   constructor() {
     const raw = {
       info: { version: '2.15.0' },
-      publish: (subject: string, payload: Uint8Array | string, options: { reply: string; headers?: MsgHdrs }) =>
-        this.#publish(subject, payload, options),
+      isClosed: () => false,
+      isDraining: () => false,
+      protocol: { sendCommand: (frame: Uint8Array) => this.#note(frame) },
       subscribe: (_subject: string, { callback }: { callback: Callback }) => {
         this.#callback = callback;
         return { unsubscribe: () => {} };
@@ -47,18 +48,20 @@ export class ScriptedNats {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  #publish(
-    subject: string,
-    payload: Uint8Array | string,
-    { reply, headers }: { reply: string; headers?: MsgHdrs },
-  ): void {
-    const text = typeof payload === 'string' ? payload : Buffer.from(payload).toString('latin1');
-    const named = Object.fromEntries((headers?.keys() ?? []).map((name) => [name, headers?.get(name) ?? '']));
+  /** A request as the protocol has it, with or without headers. */
+  #note(frame: Uint8Array): void {
+    const [line = '', ...rest] = Buffer.from(frame).toString('latin1').split('\r\n');
+    const [verb, subject = '', reply = '', ...sizes] = line.split(' ');
+    const headerBytes = verb === 'HPUB' ? Number(sizes[0]) : 0;
+    const body = rest.join('\r\n').slice(0, Number(sizes.at(-1)));
+    const lines = body.slice(0, headerBytes).split('\r\n').slice(1).filter(Boolean);
+    const headers = Object.fromEntries(lines.map((one) => one.split(/: ?/, 2)));
+    const text = body.slice(headerBytes);
     const sent: Sent = {
       subject,
       text,
-      bytes: payload.length,
-      headers: named,
+      bytes: text.length,
+      headers,
       answer: (value, code) => {
         const said = typeof value === 'string' ? value : JSON.stringify(value);
         const answered = code === undefined ? undefined : newHeaders(code, 'said by the server');

@@ -4,7 +4,7 @@
  *
  * Percentiles and maxima are those since the page was last made.
  *
- *  PW1 a loop with next to nothing to do is looked at twice a second, not sampled: two hundred samples a second would be
+ *  PRW1 a loop with next to nothing to do is looked at twice a second, not sampled: two hundred samples a second would be
  *      most of what an idle process does. A look that is late itself counts, so that a long stall out of idleness shows
  */
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
@@ -48,7 +48,7 @@ export class ProcessWatch {
     this.#collections.disconnect();
   }
 
-  /** PW1. */
+  /** PRW1. */
   #lookNow(): void {
     const nowMs = performance.now();
     this.#latestLookMs = Math.max(this.#latestLookMs, nowMs - this.#lookedAtMs - LOOK_EVERY_MS);

@@ -1,4 +1,4 @@
-/** Proves ME1–ME3. */
+/** Proves ME1–ME3, PRW1. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ProcessWatch, PromMetrics } from '../../../src/adapters/node/index.js';
@@ -136,6 +136,21 @@ describe('metrics', () => {
         return seconds;
       });
       expect(late).to.be.below(10);
+    } finally {
+      watch.close();
+    }
+  });
+
+  it('show a long stall, though an idle loop is not sampled (PRW1)', async () => {
+    const watch = new ProcessWatch(metrics.registry);
+    try {
+      // Two looks find the loop idle.
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200);
+      await eventually(async () => {
+        const longest = await readingOf(metrics, 'millrace_event_loop_delay_seconds{stat="max"}');
+        expect(longest).to.be.within(0.5, 5);
+      });
     } finally {
       watch.close();
     }
