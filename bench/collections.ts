@@ -7,8 +7,9 @@ import { atMost, type Bench, type Figure } from './figures.js';
 import { Millrace, PASSWORD } from './millrace.js';
 import { RedisServer } from './redis.js';
 import { RespLink } from './resp-link.js';
+import { sized } from './sizes.js';
 
-const HASHES = 1_000_000;
+const HASHES = sized(1_000_000, 20_000);
 const FIELDS = 5;
 const HASHES_AT_ONCE = 1_000;
 const PROGRESS_EVERY = 250_000;

@@ -1,12 +1,13 @@
 /** The keys and values that the large benches load: 16 bytes to a key, 64 to a value. */
 import type { Millrace } from './millrace.js';
+import { sized } from './sizes.js';
 
 const VALUE_BYTES = 64;
 const COMMANDS_PER_PIPELINE = 1000;
 const PIPELINES_AT_ONCE = 8;
 const PROGRESS_EVERY = 250_000;
 
-export const KEYS = 1_000_000;
+export const KEYS = sized(1_000_000, 50_000);
 
 export function keyAt(index: number): string {
   return `key:${String(index).padStart(12, '0')}`;

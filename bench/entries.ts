@@ -10,9 +10,10 @@ import { atMost, type Bench, median } from './figures.js';
 import { Millrace, PASSWORD } from './millrace.js';
 import { ranMs } from './redis.js';
 import { RespLink } from './resp-link.js';
+import { sized } from './sizes.js';
 
-const ROUNDS = 5;
-const COMMANDS = 4000;
+const ROUNDS = sized(5, 1);
+const COMMANDS = sized(4000, 500);
 const IDLE_MS = 2000;
 const KEYS = 1000;
 const VALUE = 'v'.repeat(64);

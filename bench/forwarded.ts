@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { startNatsServer } from '../test/support/nats-server.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
 import { MAIN, Millrace, TOKEN } from './millrace.js';
-import { sized } from './queue-load.js';
 import { ranMs } from './redis.js';
+import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
 
 const ROUNDS = sized(5, 1);

@@ -8,14 +8,15 @@ import { KEYS, load } from './data-set.js';
 import { atMost, type Bench, type Figure } from './figures.js';
 import { Millrace, TOKEN } from './millrace.js';
 import type { ProbeAnswer } from './probe.js';
+import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
 
-const SECONDS = 60;
+const SECONDS = sized(60, 3);
 const CONNECTIONS = 64;
 const SAMPLE_MS = 500;
 const MB = 1024 * 1024;
 /** The targets: resident, and how much more while a snapshot is made. */
-const RESIDENT_MB = 600;
+const RESIDENT_MB = 300;
 const COMPACTING_TIMES = 2.2;
 const OWN_WORK_MS = 20;
 const COLLECTION_MS = 150;

@@ -8,8 +8,9 @@ import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { tally } from './memory.js';
 import { Millrace } from './millrace.js';
 import type { ProbeAnswer } from './probe.js';
-import { BODY, publishAll, publishRequests, publishSteadily, queueCall, sized, WITH_ROOM } from './queue-load.js';
+import { BODY, publishAll, publishRequests, publishSteadily, queueCall, WITH_ROOM } from './queue-load.js';
 import { Sink } from './sink.js';
+import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
 
 const MESSAGES = sized(1_000_000, 50_000);

@@ -7,9 +7,10 @@ import { BullQueue } from './bullmq-queue.js';
 import { Child } from './child.js';
 import { atLeast, type Bench, type Figure, median } from './figures.js';
 import { Millrace } from './millrace.js';
-import { BODY, ownFlags, publishAll, queueCall, sized } from './queue-load.js';
+import { BODY, ownFlags, publishAll, queueCall } from './queue-load.js';
 import { ranMs } from './redis.js';
 import { rateOf, Sink } from './sink.js';
+import { sized } from './sizes.js';
 
 const MESSAGES = sized(20_000, 4000);
 const ROUNDS = sized(5, 2);

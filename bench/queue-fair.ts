@@ -6,8 +6,9 @@
  */
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { Millrace } from './millrace.js';
-import { publishAll, sized, WITH_ROOM } from './queue-load.js';
+import { publishAll, WITH_ROOM } from './queue-load.js';
 import { rateOf, Sink } from './sink.js';
+import { sized } from './sizes.js';
 
 const KEYS = sized(10_000, 1000);
 const PER_KEY = sized(100, 40);

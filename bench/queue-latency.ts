@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { Child } from './child.js';
 import { atMost, type Bench, type Figure } from './figures.js';
 import { Millrace } from './millrace.js';
-import { publishSteadily, sized } from './queue-load.js';
+import { publishSteadily } from './queue-load.js';
 import { Sink } from './sink.js';
+import { sized } from './sizes.js';
 
 const PER_SECOND = 500;
 const SECONDS = sized(30, 5);

@@ -1,4 +1,4 @@
-/** Messages as the queue benches publish them, and the sizes of a quick run (`QUICK=1`). */
+/** Messages as the queue benches publish them. */
 import { request } from 'undici';
 import type { Millrace } from './millrace.js';
 import { TOKEN } from './millrace.js';
@@ -17,11 +17,6 @@ export interface BatchItem {
 
 /** A million messages of one account are more than its share of what a process is for. */
 export const WITH_ROOM = { env: { MILLRACE_QUEUE_MEMORY_BYTES: '512MiB' } };
-
-/** Small sizes answer in a minute whether everything works; its figures say little. */
-export function sized(full: number, quick: number): number {
-  return process.env.QUICK === undefined ? full : quick;
-}
 
 /** `NODE_FLAGS_OURS="--cpu-prof --cpu-prof-dir=/tmp"` looks into our process. */
 export function ownFlags(): readonly string[] {

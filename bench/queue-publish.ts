@@ -7,9 +7,10 @@ import { BullQueue } from './bullmq-queue.js';
 import { Child } from './child.js';
 import { atLeast, type Bench, type Figure, median } from './figures.js';
 import { Millrace } from './millrace.js';
-import { ownFlags, publishRequests, sized } from './queue-load.js';
+import { ownFlags, publishRequests } from './queue-load.js';
 import { ranMs } from './redis.js';
 import { Sink } from './sink.js';
+import { sized } from './sizes.js';
 import { isWrkMissing, type LoadResult, wrk } from './wrk.js';
 
 const ROUNDS = sized(5, 2);

@@ -7,12 +7,15 @@ import { Millrace, PASSWORD } from './millrace.js';
 import { RedisServer, ranMs } from './redis.js';
 import { isRedisBenchmarkMissing, type RespLoad, redisBenchmark } from './redis-benchmark.js';
 import { RespLink } from './resp-link.js';
+import { sized } from './sizes.js';
 
-const ROUNDS = 5;
+const ROUNDS = sized(5, 1);
 /** One at a time, the kernel's scheduling is most of what is measured: more rounds until the median stands still. */
-const ROUNDS_ONE_BY_ONE = 9;
+const ROUNDS_ONE_BY_ONE = sized(9, 1);
 const KEYS = 10_000;
-const MEMBERS = 1_000_000;
+/** Of its requests, how many a round makes. */
+const SHARE = sized(1, 0.05);
+const MEMBERS = sized(1_000_000, 20_000);
 const MEMBERS_AT_ONCE = 1_000;
 const FEW = 16;
 const MANY = 100;
@@ -139,7 +142,7 @@ async function compare(
   const count = workload.pipeline === 1 ? ROUNDS_ONE_BY_ONE : ROUNDS;
   for (let round = 0; round <= count; round += 1) {
     for (const side of sides) {
-      const result = await measure(workload, side, round === 0 ? 0.3 : 1);
+      const result = await measure(workload, side, round === 0 ? 0.3 : SHARE);
       if (round > 0) rounds[side.name].push(result);
     }
   }

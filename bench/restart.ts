@@ -9,8 +9,9 @@ import { KEYS, keyAt, load, valueAt } from './data-set.js';
 import { atMost, type Bench } from './figures.js';
 import { tally } from './memory.js';
 import { Millrace } from './millrace.js';
+import { sized } from './sizes.js';
 
-const TAIL_ENTRIES = 100_000;
+const TAIL_ENTRIES = sized(100_000, 2000);
 const COMMANDS_PER_PIPELINE = 1000;
 const TARGET_MS = 8000;
 const OWN_WORK_MS = 20;

@@ -17,9 +17,9 @@ import { startNatsServer } from '../test/support/nats-server.js';
 import { type SearchThread, searchThread } from '../test/support/search-thread.js';
 import { until } from './child.js';
 import { atMost, type Bench, type Figure } from './figures.js';
-import { sized } from './queue-load.js';
 import type { ToLibrary } from './search-library.js';
 import { SearchTexts } from './search-texts.js';
+import { sized } from './sizes.js';
 
 const DOCUMENTS = sized(100_000, 5000);
 const WORDS = 20;

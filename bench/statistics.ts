@@ -19,7 +19,7 @@ import { type Checkpoint, type StatsCheckpoint, StatsReader, StatsStore } from '
 import { AskedStatistics, answer } from '../src/query/index.js';
 import { PLAIN_ENVELOPE } from '../test/support/plain-delivery.js';
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
-import { sized } from './queue-load.js';
+import { sized } from './sizes.js';
 
 const EVENTS = sized(10_000_000, 200_000);
 /** Accepted, started, delivered: the usual life. */

@@ -7,12 +7,13 @@ import { atMost, type Bench, type Figure } from './figures.js';
 import { Listener } from './listener.js';
 import { Millrace, PASSWORD, TOKEN } from './millrace.js';
 import { RespLink } from './resp-link.js';
+import { sized } from './sizes.js';
 
 /** Just below the number of connections that a face takes, as there is one more that asks. */
-const IDLE = 9_990;
+const IDLE = sized(9_990, 1000);
 const LISTENING = 1_000;
 const OPENED_AT_ONCE = 100;
-const MESSAGES = 100;
+const MESSAGES = sized(100, 20);
 const MESSAGE_EVERY_MS = 50;
 const SETTLE_MS = 3_000;
 const KB = 1024;

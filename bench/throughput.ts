@@ -6,11 +6,12 @@ import { Child } from './child.js';
 import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
 import { Millrace, TOKEN } from './millrace.js';
 import { ranMs } from './redis.js';
+import { sized } from './sizes.js';
 import { Webdis } from './webdis.js';
 import { isWrkMissing, type LoadResult, wrk } from './wrk.js';
 
-const ROUNDS = 5;
-const SECONDS = 3;
+const ROUNDS = sized(5, 1);
+const SECONDS = sized(3, 1);
 const CONNECTIONS = 64;
 const BATCH = 100;
 const BARE_KOA = new URL('./bare-koa.js', import.meta.url).pathname;

@@ -7,7 +7,8 @@ import { until } from './child.js';
 import { atMost, type Bench } from './figures.js';
 import { tally } from './memory.js';
 import { Millrace } from './millrace.js';
-import { ownFlags, queueCall, sized } from './queue-load.js';
+import { ownFlags, queueCall } from './queue-load.js';
+import { sized } from './sizes.js';
 import { WorkflowDriver } from './workflow-driver.js';
 
 const RUNS = sized(100_000, 5000);

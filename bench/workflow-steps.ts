@@ -5,9 +5,10 @@
 import { atLeast, type Bench, type Figure, median } from './figures.js';
 import { Millrace } from './millrace.js';
 import { drainOnce } from './queue-drain.js';
-import { ownFlags, sized } from './queue-load.js';
+import { ownFlags } from './queue-load.js';
 import { ranMs } from './redis.js';
 import { Sink } from './sink.js';
+import { sized } from './sizes.js';
 import { WorkflowDriver } from './workflow-driver.js';
 
 const RUNS = sized(1000, 200);
