@@ -12,7 +12,7 @@ MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
 SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)
 
 .PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos test-fuzz \
-        bench check docs clean up down
+        bench bench-quick check docs clean up down
 
 help: ## prints this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -76,6 +76,9 @@ test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECO
 bench: dist/.built ## prints ratios against the alternatives in the same run; AGAINST=<commit> against that build too
 	$(if $(AGAINST),infra/build-commit.sh $(AGAINST) .cache/against)
 	$(if $(AGAINST),BENCH_AGAINST=.cache/against) node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
+
+bench-quick: dist/.built ## every bench at a small size, to see that it works
+	QUICK=1 node $(NODE_FLAGS) dist/bench/main.js
 
 docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js
