@@ -68,7 +68,7 @@ describe('what was said of a command stays true', function () {
   it('when owners stand still on a machine without time', async () => {
     for (let count = 0; count < BUSY_LOOPS; count += 1) busy.push(spawn(process.execPath, ['-e', 'for (;;);']));
     const { unknown } = await lookWhile(async () => {
-      const still = ownerOf('KV_0', cluster.processes);
+      const still = await ownerNow();
       await still.freeze();
       await pause(STILL_MS.low + random.below(STILL_MS.high - STILL_MS.low));
       still.thaw();
@@ -79,7 +79,7 @@ describe('what was said of a command stays true', function () {
 
   it('when owners are killed', async () => {
     await lookWhile(async () => {
-      const victim = ownerOf('KV_0', cluster.processes);
+      const victim = await ownerNow();
       cluster.processes.splice(cluster.processes.indexOf(victim), 1);
       await victim.kill('SIGKILL');
       await Promise.all([owner(), served()]);
@@ -88,7 +88,7 @@ describe('what was said of a command stays true', function () {
 
   it('when owners hand their shards over, and then nobody hears "unknown"', async () => {
     const { unknown } = await lookWhile(async () => {
-      const leaving = ownerOf('KV_0', cluster.processes);
+      const leaving = await ownerNow();
       cluster.processes.splice(cluster.processes.indexOf(leaving), 1);
       await Promise.all([leaving.kill('SIGTERM'), owner()]);
     });
@@ -106,6 +106,11 @@ describe('what was said of a command stays true', function () {
     console.log(`      ${JSON.stringify({ ...counts, slowestMs: Math.round(counts.slowestMs) })}`);
     expect(await eventually(() => looks.violations(), { timeoutMs: BACK_TIMEOUT_MS })).to.deep.equal([]);
     return counts;
+  }
+
+  /** A process that was started serves a moment after it is ready. */
+  function ownerNow(): Promise<MillraceProcess> {
+    return eventually(async () => ownerOf('KV_0', cluster.processes), { timeoutMs: BACK_TIMEOUT_MS });
   }
 
   function owner(): Promise<MillraceProcess> {
