@@ -19,7 +19,7 @@ export function registerKvOwner(c: DependencyContainer): void {
         deliveries: c.resolve(tokens.DELIVERIES),
         meter,
         dataLimits,
-        facts: processFacts(c),
+        processInfo: processInfoOf(c),
         own: (plane) => ownedShards(c, plane),
       },
       {
@@ -45,7 +45,7 @@ export function registerKvGateway(c: DependencyContainer): void {
 }
 
 /** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
-function processFacts(c: DependencyContainer): ProcessInfo {
+function processInfoOf(c: DependencyContainer): ProcessInfo {
   const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
   const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
   const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };

@@ -152,7 +152,7 @@ export interface LoggedFailureFunction {
 }
 
 /** They are those of the run: alike in its record and in its events. */
-interface RunFacts {
+interface RunOutline {
   readonly runId: RunId;
   readonly url: string;
   readonly createdAtMs: number;
@@ -162,7 +162,7 @@ interface RunFacts {
   readonly isAlias: boolean;
 }
 
-export interface LoggedRun extends RunFacts {
+export interface LoggedRun extends RunOutline {
   readonly state: RunState;
   readonly endedAtMs: number | undefined;
   /** What the function returned, as it was sent. */
@@ -193,7 +193,7 @@ export interface StepInfo {
   readonly out: string | undefined;
 }
 
-export interface RunEvent extends RunFacts {
+export interface RunEvent extends RunOutline {
   readonly atMs: number;
   readonly state: RunEventState;
   readonly step: StepInfo | undefined;

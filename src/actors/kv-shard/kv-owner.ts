@@ -30,7 +30,7 @@ export interface KvOwnerPorts extends ProcessPorts {
   readonly meter: Meter;
   readonly dataLimits: DataLimits;
   readonly deliveries: KvDeliveries;
-  readonly facts: ProcessInfo;
+  readonly processInfo: ProcessInfo;
   own(plane: OwnedPlane<KvWork, KvPlane>): OwnedShards<KvWork, KvPlane>;
 }
 
@@ -126,7 +126,7 @@ export class KvOwner {
   }
 
   #createFold(audience: Audience): KvFold {
-    const engine = new KvEngine(this.ports.random, this.ports.facts, audience);
+    const engine = new KvEngine(this.ports.random, this.ports.processInfo, audience);
     engine.maxAnswerBytes = this.options.maxAnswerBytes;
     return new KvFold(engine);
   }

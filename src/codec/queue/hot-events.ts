@@ -45,7 +45,7 @@ const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
       retryOf: readOptionalText(from) as DlqId | undefined,
       holdsPlaceOf: readOptionalText(from) as MessageId | undefined,
     };
-    return count === 10 ? accepted : { ...accepted, workflow: runPart.read(from) };
+    return count === 10 ? accepted : { workflow: runPart.read(from), ...accepted };
   },
 };
 
@@ -159,7 +159,7 @@ const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
       order: from.whole(),
       holdsPlaceOf: readOptionalText(from) as MessageId | undefined,
     };
-    return count === 14 ? restored : { ...restored, workflow: runPart.read(from) };
+    return count === 14 ? restored : { workflow: runPart.read(from), ...restored };
   },
 };
 

@@ -229,7 +229,7 @@ export class QueueEngine {
     if (place === undefined) return attempt;
     const { part, run } = place;
     const entries = part.role === 'step' && run !== undefined ? run.entries.slice(0, part.index + 1) : [];
-    return { ...attempt, run: { part, entries } };
+    return { run: { part, entries }, ...attempt };
   }
 
   #turn(context: QueueContext, record: RecordEvent): QueueTurn {

@@ -81,7 +81,7 @@ export type GroupShape =
   | { readonly type: 'sequential' | 'parallel'; readonly steps: readonly StepShape[] }
   | { readonly type: 'next'; readonly deliveries: readonly NextShape[] };
 
-interface Slot {
+interface KnownStep {
   mark: StepMark;
   plan?: RunDelivery;
   entry?: RunDelivery;
@@ -91,7 +91,7 @@ interface Group {
   readonly isParallel: boolean;
   readonly first: number;
   readonly size: number;
-  readonly slots: Map<number, Slot>;
+  readonly knownSteps: Map<number, KnownStep>;
 }
 
 export function groupsOf(contents: RunContents): readonly GroupShape[] {
@@ -99,18 +99,18 @@ export function groupsOf(contents: RunContents): readonly GroupShape[] {
   const [init, ...later] = entries;
   const groups: Group[] = [];
   const groupOfStep = new Map<number, Group>();
-  const slotOf = (mark: StepMark, stepId: number): Slot => {
+  const slotOf = (mark: StepMark, stepId: number): KnownStep => {
     let group = groupOfStep.get(stepId);
     if (group === undefined) {
       group = newGroup(mark, stepId);
       groups.push(group);
       for (let id = group.first; id < group.first + group.size; id += 1) groupOfStep.set(id, group);
     }
-    const known = group.slots.get(stepId);
+    const known = group.knownSteps.get(stepId);
     // What came after the announcement says more of the step.
-    const slot: Slot = { ...known, mark: { ...mark, stepId, targetStep: 0 } };
-    group.slots.set(stepId, slot);
-    return slot;
+    const knownStep: KnownStep = { ...known, mark: { ...mark, stepId, targetStep: 0 } };
+    group.knownSteps.set(stepId, knownStep);
+    return knownStep;
   };
   for (const entry of later) {
     const mark = entry.step;
@@ -119,12 +119,12 @@ export function groupsOf(contents: RunContents): readonly GroupShape[] {
     else slotOf(mark, mark.stepId).entry = entry;
   }
   for (const { step } of [...calls.values(), ...results.values(), ...waiting.values()]) {
-    const isDone = step !== undefined && groupOfStep.get(step.stepId)?.slots.get(step.stepId)?.entry !== undefined;
+    const isDone = step !== undefined && groupOfStep.get(step.stepId)?.knownSteps.get(step.stepId)?.entry !== undefined;
     if (step !== undefined && step.stepId > 0 && !isDone) slotOf(step, step.stepId);
   }
   const shapes: GroupShape[] = init === undefined ? [] : [{ type: 'sequential', steps: [initStep(init)] }];
-  for (const { isParallel, slots } of groups) {
-    const steps = [...slots].sort(([a], [b]) => a - b).map(([, slot]) => stepOf(slot, contents));
+  for (const { isParallel, knownSteps } of groups) {
+    const steps = [...knownSteps].sort(([a], [b]) => a - b).map(([, knownStep]) => stepOf(knownStep, contents));
     shapes.push({ type: isParallel ? 'parallel' : 'sequential', steps });
   }
   const deliveries = nextOf(contents, groups, groupOfStep);
@@ -146,7 +146,7 @@ function hasFailed(groups: readonly GroupShape[], deliveries: readonly NextShape
 /** A plan's group begins with the first member that is announced; its size is what the members say. */
 function newGroup({ concurrent }: StepMark, stepId: number): Group {
   const isParallel = concurrent > 1;
-  return { isParallel, first: stepId, size: isParallel ? concurrent : 1, slots: new Map() };
+  return { isParallel, first: stepId, size: isParallel ? concurrent : 1, knownSteps: new Map() };
 }
 
 function initStep(entry: RunDelivery): StepShape {
@@ -162,7 +162,7 @@ const NOTHING = {
   open: undefined,
 } as const;
 
-function stepOf({ mark, plan, entry }: Slot, { state, calls, results, waiting: all }: RunContents): StepShape {
+function stepOf({ mark, plan, entry }: KnownStep, { state, calls, results, waiting: all }: RunContents): StepShape {
   const call = calls.get(mark.stepId);
   const result = results.get(mark.stepId);
   const waiting = all.get(mark.stepId);
@@ -200,12 +200,12 @@ function nextOf(
   const last = entries.at(-1);
   // A step that has no entry yet, and does not belong to a group, was begun by the newest delivery.
   const isAnswered = groups.some(
-    ({ isParallel, slots }) => !isParallel && [...slots.values()].some(({ entry }) => entry === undefined),
+    ({ isParallel, knownSteps }) => !isParallel && [...knownSteps.values()].some(({ entry }) => entry === undefined),
   );
   const isPing = (entry: RunDelivery) => {
     const group = entry.step && groupOfStep.get(entry.step.stepId);
     if (group?.isParallel !== true) return false;
-    return [...group.slots.values()].filter((slot) => slot.entry !== undefined).length < group.size;
+    return [...group.knownSteps.values()].filter((knownStep) => knownStep.entry !== undefined).length < group.size;
   };
   const deliveries: NextShape[] = [];
   for (const delivery of entries) {

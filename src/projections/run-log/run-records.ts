@@ -25,7 +25,7 @@ import {
 /** Bodies that are read between two pauses: about a millisecond. */
 const STEP_BYTES = 256 * 1024;
 const STEP_STEPS = 50;
-const NO_FACTS: StepContents = {
+const NO_CONTENTS: StepContents = {
   out: undefined,
   sleepForMs: undefined,
   sleepUntilMs: undefined,
@@ -95,11 +95,12 @@ export class RunRecord {
     const { redact } = this.head.envelope.settings;
     const shown = entry ?? result ?? call ?? (waiting === undefined ? plan : undefined);
     const isDone = state === 'STEP_SUCCESS';
-    const facts = this.#facts(shape);
+    const stepContents = this.#stepContents(shape);
     const settings = (shown?.envelope ?? this.head.envelope).settings;
     // A call has the retries that its step gave it; the deliveries to the endpoint have the run's.
     const retried = (call?.envelope ?? shown?.envelope ?? this.head.envelope).settings;
-    const out = mark === undefined && entry !== undefined ? this.#payload(entry) : isDone ? facts.out : undefined;
+    const out =
+      mark === undefined && entry !== undefined ? this.#payload(entry) : isDone ? stepContents.out : undefined;
     return {
       stepId: mark?.stepId,
       stepName: mark?.stepName ?? 'init',
@@ -115,10 +116,10 @@ export class RunRecord {
       header: shown === undefined ? [] : this.texts.header(settings.header, redact ?? settings.redact),
       nextDeliveryAtMs: state === 'STEP_RETRY' ? open?.nextMs : undefined,
       failures: isDone ? [] : this.#failures(open),
-      sleepForMs: facts.sleepForMs ?? (mark?.stepType === 'SleepFor' ? delayMs(plan ?? entry) : undefined),
-      sleepUntilMs: facts.sleepUntilMs,
-      call: call && this.#call(call, result, isDone ? answerInRecord(facts.out) : undefined),
-      wait: this.#wait(shape, facts),
+      sleepForMs: stepContents.sleepForMs ?? (mark?.stepType === 'SleepFor' ? delayMs(plan ?? entry) : undefined),
+      sleepUntilMs: stepContents.sleepUntilMs,
+      call: call && this.#call(call, result, isDone ? answerInRecord(stepContents.out) : undefined),
+      wait: this.#wait(shape, stepContents),
       invoke: this.#invoke(shape),
     };
   }
@@ -129,11 +130,11 @@ export class RunRecord {
   }
 
   /** What its result says; where there is none yet, what its announcement says. */
-  #facts({ mark, entry, plan, waiting }: StepShape): StepContents {
-    if (mark === undefined) return NO_FACTS;
+  #stepContents({ mark, entry, plan, waiting }: StepShape): StepContents {
+    if (mark === undefined) return NO_CONTENTS;
     if (entry === undefined && waiting?.record !== undefined) return stepContentsOf(waiting.record);
     const told = entry ?? plan;
-    return told === undefined ? NO_FACTS : stepContentsOf(this.#body(told));
+    return told === undefined ? NO_CONTENTS : stepContentsOf(this.#body(told));
   }
 
   #call(call: RunDelivery, result: RunDelivery | undefined, recorded: CallAnswer | undefined): LoggedCall {
@@ -153,15 +154,15 @@ export class RunRecord {
     };
   }
 
-  #wait({ mark, waiting, state }: StepShape, facts: StepContents): LoggedWait | undefined {
+  #wait({ mark, waiting, state }: StepShape, stepContents: StepContents): LoggedWait | undefined {
     if (mark?.stepType !== 'Wait' && mark?.stepType !== 'WaitForWebhook') return undefined;
     const [eventId, timeoutText, deadlineMs] =
       waiting?.kind === STEP_KINDS.wait ? (JSON.parse(waiting.detail) as [string, string, number]) : [];
     return {
-      eventId: eventId ?? facts.waitEventId ?? '',
-      timeoutText: timeoutText ?? facts.timeoutText ?? '',
+      eventId: eventId ?? stepContents.waitEventId ?? '',
+      timeoutText: timeoutText ?? stepContents.timeoutText ?? '',
       deadlineMs,
-      hasTimedOut: state === 'STEP_SUCCESS' && facts.hasTimedOut,
+      hasTimedOut: state === 'STEP_SUCCESS' && stepContents.hasTimedOut,
     };
   }
 

@@ -84,17 +84,17 @@ function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Arra
   if (mayRetry) {
     const answered = outcome.kind === 'response' ? header : undefined;
     const nextAtMs = atMs + nextDelayMs({ settings, retried, header: answered, nowMs: atMs });
-    turn.evolve({ ...failed, nextAtMs });
+    turn.evolve({ nextAtMs, ...failed });
     return;
   }
   if (isCancelRequested) {
-    turn.evolve({ ...failed, nextAtMs: undefined });
+    turn.evolve({ nextAtMs: undefined, ...failed });
     turn.evolve({ type: 'MessageCancelled', id, atMs });
     return;
   }
   const dlqId = dlqIdOf(atMs, turn.state.deadLetters.next);
   if (settings.failureCallback !== undefined) callBack(settings.failureCallback, 'failure', sent, dlqId, turn);
-  turn.evolve({ ...failed, nextAtMs: undefined });
+  turn.evolve({ nextAtMs: undefined, ...failed });
   const carried = turn.state.bodies.carried(response);
   turn.evolve({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carried });
   expireBeyondLimit(turn);

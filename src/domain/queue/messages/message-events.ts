@@ -13,8 +13,8 @@ export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: A
   const { messages, runs, queues, flows, dispatch } = parts;
   const shared = parts.envelopes.hold(event.envelope);
   const { flowControl } = shared.envelope.settings;
-  const instants = { createdAtMs: atMs, notBeforeMs, dueAtMs: notBeforeMs };
-  const message = new Message(id, shared, body, { ...instants, order: parts.nextOrder, holdsPlaceOf });
+  const instants = { createdAtMs: atMs, notBeforeMs, dueAtMs: notBeforeMs, order: parts.nextOrder, holdsPlaceOf };
+  const message = new Message(id, shared, body, instants);
   parts.nextOrder += 1;
   const isAwake = messages.add(message);
   parts.bodies.take(body);
