@@ -8,31 +8,10 @@ import type { DeliverySettings, Envelope } from '../../../src/domain/queue/index
 import type { MessageId, ScheduleId } from '../../../src/kernel/index.js';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/projections/message-log/envelope-bytes.js';
 import { Bucket, decodeBucket, encodeBucket } from '../../../src/projections/stats/bucket.js';
+import { PLAIN_DELIVERY, PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 
-const plain: DeliverySettings = {
-  method: 'POST',
-  header: [],
-  maxRetries: 3,
-  retryDelay: undefined,
-  timeoutSeconds: undefined,
-  delaySeconds: 0,
-  callback: undefined,
-  failureCallback: undefined,
-  flowControl: undefined,
-  labels: [],
-  redact: undefined,
-};
-const envelope: Envelope = {
-  url: 'https://app.example/a',
-  settings: plain,
-  queueName: undefined,
-  scheduleId: undefined,
-  topicName: undefined,
-  endpointName: undefined,
-  callerIp: '',
-  isAlias: false,
-  callbackOf: undefined,
-};
+const plain = PLAIN_DELIVERY;
+const envelope: Envelope = { ...PLAIN_ENVELOPE, url: 'https://app.example/a', callerIp: '' };
 const full: DeliverySettings = {
   method: 'DELETE',
   header: [
