@@ -149,7 +149,7 @@ class Ours {
   static async start(): Promise<Ours> {
     const server = await startNatsServer();
     const connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1 });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1, allowUnsynced: true });
     const history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: SHARD });
     await history.claim();
     const options = {

@@ -1,8 +1,9 @@
-/** `millrace cluster init|verify`: makes the streams on a NATS of the operator's once, or compares them. */
+/** `millrace cluster init|verify|adopt-key`: makes the streams on a NATS of the operator's once, or compares them. */
 
-import { connect, initCluster, verifyCluster } from '../adapters/nats/index.js';
+import { connect, initCluster, type NatsConnections, replaceSealKey, verifyCluster } from '../adapters/nats/index.js';
 import { natsOptionsOf } from '../adapters/nats/installation/index.js';
-import { type Environment, loadConfig } from '../config/index.js';
+import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
+import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
 
 /** @returns 0 fine, 1 differences were found, 2 asked wrongly. @throws MillraceError */
@@ -12,8 +13,8 @@ export async function clusterCommand(
   write: (text: string) => void,
 ): Promise<number> {
   const [verb] = argv;
-  if (verb !== 'init' && verb !== 'verify') {
-    write('usage: millrace cluster init|verify\n');
+  if (verb !== 'init' && verb !== 'verify' && verb !== 'adopt-key') {
+    write('usage: millrace cluster init|verify|adopt-key\n');
     return 2;
   }
   const { config } = loadConfig(env);
@@ -33,6 +34,7 @@ export async function clusterCommand(
       write(`replicas ${layout.replicas}\n`);
       return 0;
     }
+    if (verb === 'adopt-key') return await adoptKey(connections, config, write);
     const { layout, differences } = await verifyCluster(connections, prefix);
     for (const { stream, kind, detail } of differences) write(`${kind} ${stream}: ${detail}\n`);
     if (differences.length === 0) write(`cluster ${layout?.clusterId}: everything is as it was created\n`);
@@ -40,4 +42,13 @@ export async function clusterCommand(
   } finally {
     await connections.close();
   }
+}
+
+/** For an installation whose key is lost for good: what it sealed stays closed. */
+async function adoptKey(connections: NatsConnections, config: Config, write: (text: string) => void): Promise<number> {
+  const { sealKeyFile } = config.storage;
+  const keyId = await keyIdOf(sealKeyFile, new NodeRandom());
+  await replaceSealKey(connections, config.nats.natsPrefix, keyId);
+  write(`the installation has the key ${keyId} of ${sealKeyFile} now; what another key sealed cannot be opened\n`);
+  return 0;
 }

@@ -121,7 +121,7 @@ export class DayOfTraffic {
     });
     const { user, password } = server.credentials;
     const connections = await connect({ servers: [server.url], user, password });
-    const { clusterId } = await initCluster(connections, { ...COUNTS, prefix: '' });
+    const { clusterId } = await initCluster(connections, { ...COUNTS, prefix: '', allowUnsynced: true });
     return new DayOfTraffic(dataDir, server, connections, clusterId, options);
   }
 

@@ -10,7 +10,7 @@ import {
   startMillrace,
   temporaryDirectory,
 } from './millrace-process.js';
-import { startNatsServer } from './nats-server.js';
+import { type NatsServer, startNatsServer } from './nats-server.js';
 
 /**
  * Six heartbeats to a takeover, as by default, and a read lease below it; long enough that a process on a
@@ -37,12 +37,22 @@ export interface NatsFacts {
 }
 
 /** One server that syncs before it acknowledges. */
-export async function startPlainNats(): Promise<NatsFacts & { readonly port: number }> {
+export async function startPlainNats(): Promise<NatsFacts & Pick<NatsServer, 'port' | 'kill' | 'start'>> {
   const password = 'app-secret';
   const systemPassword = 'sys-secret';
   const server = await startNatsServer({ syncAlways: true, user: 'app', password, systemPassword });
-  const { url, port } = server;
-  return { url, port, user: 'app', password, sysUser: 'sys', sysPassword: systemPassword, stop: () => server.stop() };
+  const { url, port, kill, start } = server;
+  return {
+    url,
+    port,
+    kill,
+    start,
+    user: 'app',
+    password,
+    sysUser: 'sys',
+    sysPassword: systemPassword,
+    stop: () => server.stop(),
+  };
 }
 
 export class MillraceCluster {

@@ -32,8 +32,8 @@ export interface NatsServer {
   resume(): void;
   /** Dies at once (SIGKILL) and keeps its store. */
   kill(): Promise<void>;
-  /** After `kill`: the same store on the same port. */
-  start(): Promise<void>;
+  /** After `kill`: the same store on the same port, with other settings if they are given. */
+  start(changed?: Pick<NatsServerOptions, 'syncAlways'>): Promise<void>;
   /** Ends it and removes its store. */
   stop(): Promise<void>;
 }
@@ -48,7 +48,8 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
   const configFile = join(dir, 'server.conf');
   await writeFile(configFile, configOf(options, port, storeDir));
   let child: ChildProcess | undefined;
-  const start = async (): Promise<void> => {
+  const start: NatsServer['start'] = async (changed) => {
+    if (changed !== undefined) await writeFile(configFile, configOf({ ...options, ...changed }, port, storeDir));
     child = spawn(options.binary ?? findNatsServer(), ['-c', configFile], { stdio: 'ignore' });
     const failed = new Promise<never>((_, reject) => {
       child?.once('error', (cause) => reject(new Error('no nats-server to run: set MILLRACE_NATS_SERVER', { cause })));

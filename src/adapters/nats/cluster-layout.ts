@@ -4,25 +4,27 @@
  *  CL1 a stream is created only while the layout record is incomplete, by whoever holds its attempt
  *  CL2 two that initialise at once make one installation: the loser waits for the winner
  *  CL3 an initialisation that died is finished by the next one, under the same cluster id
- *  CL4 a layout that is complete is never changed; asking for another one is refused
+ *  CL4 a layout that is complete is never changed, but for which key seals secrets (`layout-seal-key.ts`); asking for
+ *      another one is refused
  */
 import { nuid } from 'nats';
-import { assert, isMillraceError, MillraceError } from '../../kernel/index.js';
+import { isMillraceError, MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
 import { isRefusal, JETSTREAM_ERRORS, JetStreamApi, type StreamDescription } from './jetstream-api.js';
-import { JetStreamLeaseStore } from './jetstream-lease-store.js';
+import type { JetStreamLeaseStore } from './jetstream-lease-store.js';
+import {
+  type ClusterLayout,
+  decodeLayout,
+  encodeLayout,
+  LAYOUT_KEY,
+  type LayoutRecord,
+  layoutOf,
+  layoutStore,
+  type VersionedLayout,
+} from './layout-record.js';
 import { askServers, checkReplication } from './server-status.js';
 import { type DeclaredCounts, declareBucket, declareStreams, type StreamDeclaration } from './streams.js';
 import { Names } from './subjects.js';
-
-export interface ClusterLayout extends DeclaredCounts {
-  readonly version: 1;
-  /** Random, made by the first initialisation; stands in leases and entries. */
-  readonly clusterId: string;
-  readonly complete: boolean;
-  /** When each stream was created, as its server says, by its name without prefix. */
-  readonly streams: Readonly<Record<string, string>>;
-}
 
 export interface InitOptions extends DeclaredCounts {
   readonly prefix: string;
@@ -32,17 +34,6 @@ export interface InitOptions extends DeclaredCounts {
   readonly stalledAfterMs?: number;
 }
 
-interface LayoutRecord extends ClusterLayout {
-  /** Who is creating streams now. */
-  readonly attempt: string;
-}
-
-interface Versioned {
-  readonly record: LayoutRecord;
-  readonly revision: number;
-}
-
-const LAYOUT_KEY = 'cluster';
 const DEFAULT_STALLED_AFTER_MS = 10_000;
 const TIMEOUT_MS = 120_000;
 const LOOK_EVERY_MS = 100;
@@ -67,20 +58,12 @@ export async function initCluster(connections: NatsConnections, options: InitOpt
   checkCounts(options);
   checkReplication({
     replicas: options.replicas,
-    servers: options.replicas > 1 ? await askServers(connections, options.replicas) : 'unknown',
+    servers: await askServers(connections, options.replicas),
+    atLeast: options.replicas,
     connectedVersions: connections.serverVersions(),
     allowUnsynced: options.allowUnsynced ?? false,
   });
   return new Initialisation(connections, options).run();
-}
-
-/** The layout as it is recorded, complete or not; undefined where nothing was ever initialised. */
-export async function readLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout | undefined> {
-  const names = new Names(prefix);
-  const bucket = await new JetStreamApi(connections.control).findStream(names.bucketStream('layout'));
-  if (bucket === undefined) return undefined;
-  const found = await layoutStore(connections, names).get(LAYOUT_KEY);
-  return found === undefined ? undefined : layoutOf(decode(found.value));
 }
 
 class Initialisation {
@@ -147,11 +130,11 @@ class Initialisation {
       attempt: this.#attempt,
       streams: {},
     };
-    await this.#store.create(LAYOUT_KEY, encode(record));
+    await this.#store.create(LAYOUT_KEY, encodeLayout(record));
   }
 
   /** Ends when the layout is complete or somebody else has taken over. */
-  async #build(found: Versioned): Promise<void> {
+  async #build(found: VersionedLayout): Promise<void> {
     let { record, revision } = found;
     const declarations = declareStreams(this.#names, record).filter(({ key }) => record.streams[key] === undefined);
     for (let at = 0; at < declarations.length; at += STREAMS_AT_ONCE) {
@@ -184,10 +167,10 @@ class Initialisation {
     }
   }
 
-  #find(): Promise<Versioned | undefined> {
+  #find(): Promise<VersionedLayout | undefined> {
     return this.#patiently(async () => {
       const found = await this.#store.get(LAYOUT_KEY);
-      return found === undefined ? undefined : { record: decode(found.value), revision: found.revision };
+      return found === undefined ? undefined : { record: decodeLayout(found.value), revision: found.revision };
     });
   }
 
@@ -209,7 +192,7 @@ class Initialisation {
 
   /** The new revision; undefined when it was lost to somebody else, or may have been. */
   async #write(record: LayoutRecord, revision: number): Promise<number | undefined> {
-    const outcome = await this.#store.update(LAYOUT_KEY, encode(record), revision);
+    const outcome = await this.#store.update(LAYOUT_KEY, encodeLayout(record), revision);
     return outcome.kind === 'stored' ? outcome.revision : undefined;
   }
 
@@ -228,14 +211,6 @@ class Initialisation {
   }
 }
 
-function layoutStore(connections: NatsConnections, names: Names): JetStreamLeaseStore {
-  return new JetStreamLeaseStore(connections, names, 'layout');
-}
-
-function layoutOf({ version, clusterId, kvShards, queueShards, replicas, complete, streams }: LayoutRecord) {
-  return { version, clusterId, kvShards, queueShards, replicas, complete, streams };
-}
-
 function checkCounts({ kvShards, queueShards, replicas }: DeclaredCounts): void {
   for (const [name, count] of Object.entries({ kvShards, queueShards })) {
     if (!Number.isInteger(count) || count < 1 || count > MOST_SHARDS) {
@@ -245,16 +220,6 @@ function checkCounts({ kvShards, queueShards, replicas }: DeclaredCounts): void 
   if (replicas !== 1 && replicas !== 3 && replicas !== 5) {
     throw new MillraceError('BAD_CONFIG', 'replicas is 1, 3 or 5', { replicas });
   }
-}
-
-function encode(record: LayoutRecord): Uint8Array {
-  return Buffer.from(JSON.stringify(record), 'utf8');
-}
-
-function decode(bytes: Uint8Array): LayoutRecord {
-  const record = JSON.parse(Buffer.from(bytes).toString('utf8')) as LayoutRecord;
-  assert(record.version === 1, 'a layout of a newer version', { version: record.version });
-  return record;
 }
 
 function pause(): Promise<void> {

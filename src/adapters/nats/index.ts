@@ -1,14 +1,12 @@
 /** The world of NATS: connections, the four ports that stand on them, and the layout of an installation. */
-export {
-  type ClusterLayout,
-  initCluster,
-  readLayout,
-} from './cluster-layout.js';
+export { initCluster } from './cluster-layout.js';
 export { connect, type NatsConnections, type NatsOptions } from './connection.js';
 export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
 export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
+export { type ClusterLayout, readLayout } from './layout-record.js';
+export { replaceSealKey } from './layout-seal-key.js';
 export { NatsBus } from './nats-bus.js';
 export {
   type MarkKeeper,

@@ -69,6 +69,8 @@ function factsOf({ server, data }: VarzAnswer): NatsServerStatus {
 
 export interface ReplicationQuestion {
   readonly replicas: number;
+  /** So many servers have to answer: all that hold replicas when streams are made, one where a server may be down. */
+  readonly atLeast: number;
   readonly servers: readonly NatsServerStatus[] | 'unknown';
   /** Versions of the servers that our connections are on; all that is known without the system account. */
   readonly connectedVersions: readonly string[];
@@ -77,26 +79,24 @@ export interface ReplicationQuestion {
 }
 
 /** @throws BAD_CONFIG when these servers cannot keep the promises of that many replicas */
-export function checkReplication({ replicas, servers, connectedVersions, allowUnsynced }: ReplicationQuestion): void {
-  if (replicas <= 1) return;
+export function checkReplication(question: ReplicationQuestion): void {
+  const { replicas, servers, atLeast, connectedVersions, allowUnsynced } = question;
+  const refuse = (message: string) => new MillraceError('BAD_CONFIG', message, { replicas });
+  const kept = replicas === 1 ? '1 replica needs' : `${replicas} replicas need`;
   const versions = servers === 'unknown' ? connectedVersions : servers.map((server) => server.version);
   const old = versions.filter((version) => !isAtLeast(version, SOUND_REPLICATED_SUBJECT_CAS));
   if (old.length > 0) {
-    const message = `${replicas} replicas need nats-server ${SOUND_REPLICATED_SUBJECT_CAS} or newer on every node`;
-    throw new MillraceError('BAD_CONFIG', `${message}; found ${old.join(', ')}`, { replicas });
+    throw refuse(`${kept} nats-server ${SOUND_REPLICATED_SUBJECT_CAS} or newer on every node; found ${old.join(', ')}`);
   }
   if (allowUnsynced) return;
   if (servers === 'unknown') {
-    const message = 'cannot ask the servers whether they sync every write: give system account credentials';
-    throw new MillraceError('BAD_CONFIG', `${message}, or allow unsynced replicas explicitly`, { replicas });
+    throw refuse(
+      'cannot ask the servers whether they sync every write: give system account credentials, or allow unsynced replicas explicitly',
+    );
   }
-  if (servers.length < replicas) {
-    const message = `only ${servers.length} of at least ${replicas} servers said whether they sync every write`;
-    throw new MillraceError('BAD_CONFIG', message, { replicas });
+  if (servers.length < atLeast) {
+    throw refuse(`only ${servers.length} of at least ${atLeast} servers said whether they sync every write`);
   }
   const unsynced = servers.filter((server) => !server.hasSyncAlways).map((server) => server.name);
-  if (unsynced.length > 0) {
-    const message = `${replicas} replicas need sync_interval: always on every node; not on ${unsynced.join(', ')}`;
-    throw new MillraceError('BAD_CONFIG', message, { replicas });
-  }
+  if (unsynced.length > 0) throw refuse(`${kept} sync_interval: always on every node; not on ${unsynced.join(', ')}`);
 }

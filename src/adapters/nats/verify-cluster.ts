@@ -2,10 +2,11 @@
  * Compares what is on the servers with the layout, at every start. What differs is an incident for a
  * person: nothing is created or repaired here.
  */
-import type { ClusterLayout } from './cluster-layout.js';
-import { readLayout } from './cluster-layout.js';
+
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi } from './jetstream-api.js';
+import type { ClusterLayout } from './layout-record.js';
+import { readLayout } from './layout-record.js';
 import {
   declareBucket,
   declareStreams,

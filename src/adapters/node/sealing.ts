@@ -40,9 +40,7 @@ export async function keyIdOf(path: string, random: Random): Promise<string> {
   if ((await readFileIfThere(path)) === undefined) {
     throw new MillraceError('BAD_CONFIG', `the key file ${path} is not there: MILLRACE_SEAL_KEY_FILE says where it is`);
   }
-  const sealing = await openKeyFile(path, random);
-  // A sealed text names its key in its second part, whatever was sealed.
-  return sealing.seal('').split('.')[1] as string;
+  return (await openKeyFile(path, random)).keyId;
 }
 
 /** SEA1: a draft is linked into place, which fails when somebody was faster; theirs counts then. */
@@ -64,14 +62,15 @@ async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
 
 class KeyFileSealing implements Sealing {
   readonly #key: Buffer;
-  readonly #keyId: string;
+  /** Tells keys apart without giving one away. */
+  readonly keyId: string;
 
   constructor(
     key: Uint8Array,
     private readonly random: Random,
   ) {
     this.#key = Buffer.from(key);
-    this.#keyId = createHash('sha256').update('key id\0').update(key).digest('hex').slice(0, KEY_ID_DIGITS);
+    this.keyId = createHash('sha256').update('key id\0').update(key).digest('hex').slice(0, KEY_ID_DIGITS);
   }
 
   seal(text: string): string {
@@ -79,14 +78,14 @@ class KeyFileSealing implements Sealing {
     const cipher = createCipheriv(CIPHER, this.#key, nonce);
     cipher.setAAD(this.#bound());
     const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `${FORMAT}.${this.#keyId}.${sealed.toString('base64url')}`;
+    return `${FORMAT}.${this.keyId}.${sealed.toString('base64url')}`;
   }
 
   open(sealed: string): string {
     const [format, keyId, body] = sealed.split('.');
     if (format !== FORMAT || keyId === undefined || body === undefined) throw notSealed();
-    if (keyId !== this.#keyId) {
-      throw new MillraceError('BAD_CONFIG', `sealed with key ${keyId}, and this process has key ${this.#keyId}`);
+    if (keyId !== this.keyId) {
+      throw new MillraceError('BAD_CONFIG', `sealed with key ${keyId}, and this process has key ${this.keyId}`);
     }
     const bytes = Buffer.from(body, 'base64url');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw notSealed();
@@ -102,7 +101,7 @@ class KeyFileSealing implements Sealing {
   }
 
   #bound(): Buffer {
-    return Buffer.from(`${FORMAT}.${this.#keyId}`);
+    return Buffer.from(`${FORMAT}.${this.keyId}`);
   }
 }
 

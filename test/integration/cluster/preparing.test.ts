@@ -1,4 +1,4 @@
-/** Preparing a NATS of the operator's, and finding later that it is not what it was. */
+/** Preparing a NATS of the operator's, and finding later that it is not what it was. Proves FIT1. */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { connect } from 'nats';
@@ -55,8 +55,14 @@ describe('millrace cluster', function () {
     await expectRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
   });
 
-  it('does not serve on a NATS that was never prepared, and says what to do', async () => {
-    await expectRefused(await bareEnvironment(), 'cluster init');
+  it('is refused on servers of which nobody knows whether they sync', async () => {
+    const { MILLRACE_NATS_SYS_USER: _, MILLRACE_NATS_SYS_PASSWORD: __, ...env } = await bareEnvironment();
+    const refused = await runMillrace(['cluster', 'init'], env);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.contain('system account');
+    const allowed = await runMillrace(['cluster', 'init'], { ...env, MILLRACE_ALLOW_UNSYNCED: 'true' });
+    expect(allowed.code, allowed.stderr).to.equal(0);
+    await expectRefused(env, 'system account');
   });
 
   async function bareEnvironment(): Promise<Environment> {
@@ -66,6 +72,8 @@ describe('millrace cluster', function () {
       MILLRACE_NATS_URL: nats.url,
       MILLRACE_NATS_USER: nats.user,
       MILLRACE_NATS_PASSWORD: nats.password,
+      MILLRACE_NATS_SYS_USER: nats.sysUser,
+      MILLRACE_NATS_SYS_PASSWORD: nats.sysPassword,
       MILLRACE_KV_PORT: '0',
       MILLRACE_METRICS_PORT: '0',
       MILLRACE_QUEUE_PORT: '0',

@@ -18,7 +18,8 @@ import { differingSettings, forbiddenSettings } from '../../../src/adapters/nats
 import { isMillraceError, type MillraceError } from '../../../src/kernel/index.js';
 import { type NatsServer, natsServerVersion, startNatsServer } from '../../support/nats-server.js';
 
-const SMALL = { kvShards: 2, queueShards: 1, replicas: 1 };
+const COUNTED = { kvShards: 2, queueShards: 1, replicas: 1 };
+const SMALL = { ...COUNTED, allowUnsynced: true };
 
 describe('the layout of an installation', () => {
   let server: NatsServer;
@@ -49,7 +50,7 @@ describe('the layout of an installation', () => {
 
   it('is created with a stream for each shard, the buckets and the object store', async () => {
     const layout = await initCluster(here, { prefix, ...SMALL });
-    expect(layout).to.include({ version: 1, complete: true, ...SMALL });
+    expect(layout).to.include({ version: 1, complete: true, ...COUNTED });
     expect(await streams()).to.deep.equal(
       [
         ...['CONTROL', 'INTAKE_0', 'KV_0', 'KV_1', 'METER', 'QUEUE_0'].map((name) => `${prefix}_${name}`),
@@ -194,15 +195,21 @@ describe('what servers say about themselves', () => {
   });
 
   const synced = (version: string) => ({ name: version, version, hasSyncAlways: true });
-  const question = { replicas: 3, connectedVersions: ['2.15.1'], allowUnsynced: false };
+  const question = { replicas: 3, atLeast: 3, connectedVersions: ['2.15.1'], allowUnsynced: false };
 
   it('is enough for replicas when each is new enough and syncs every write', () => {
     const servers = ['2.15.1', '2.15.1', '2.10.27'].map(synced);
     expect(() => checkReplication({ ...question, servers })).to.not.throw();
   });
 
-  it('is never asked for a single replica', () => {
-    expect(() => checkReplication({ ...question, replicas: 1, servers: 'unknown' })).to.not.throw();
+  it('matters to a single replica too', () => {
+    const single = { ...question, replicas: 1, atLeast: 1 };
+    expect(() => checkReplication({ ...single, servers: [synced('2.15.1')] })).to.not.throw();
+    expect(() => checkReplication({ ...single, servers: 'unknown' })).to.throw('system account');
+  });
+
+  it('is enough from those that are up when the others may be down', () => {
+    expect(() => checkReplication({ ...question, atLeast: 1, servers: [synced('2.15.1')] })).to.not.throw();
   });
 
   it('is not enough when one is too old, whatever the operator allows', () => {

@@ -33,7 +33,7 @@ describe('the NATS adapters', () => {
   before(async () => {
     server = await startNatsServer();
     [here, there] = await Promise.all([connect({ servers: [server.url] }), connect({ servers: [server.url] })]);
-    await initCluster(here, { prefix, kvShards: 1, queueShards: 1, replicas: 1 });
+    await initCluster(here, { prefix, kvShards: 1, queueShards: 1, replicas: 1, allowUnsynced: true });
     journal = new JetStreamJournal(here, names);
   });
   after(async () => {

@@ -29,7 +29,7 @@ describe('bodies beside a snapshot, on JetStream', function () {
   before(async () => {
     server = await startNatsServer();
     connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 4, replicas: 1 });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 4, replicas: 1, allowUnsynced: true });
     const names = new Names(PREFIX);
     journal = new JetStreamJournal(connections, names);
     objects = new JetStreamObjectStore(connections, names);

@@ -42,7 +42,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
   before(async () => {
     server = await startNatsServer();
     connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1 });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1, allowUnsynced: true });
     history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: QUEUE_SHARD });
     await history.claim();
     folder = mkdtempSync(join(tmpdir(), 'millrace-read-models-'));

@@ -34,7 +34,7 @@ describe('the compactor in a thread of its own, on JetStream', function () {
   before(async () => {
     server = await startNatsServer();
     connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 4, queueShards: 1, replicas: 1 });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 4, queueShards: 1, replicas: 1, allowUnsynced: true });
     const names = new Names(PREFIX);
     journal = new JetStreamJournal(connections, names);
     objects = new JetStreamObjectStore(connections, names);

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/index.js';
 import { MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
 import { readFileIfThere, writeFileAtomic } from '../../node/index.js';
-import { type ClusterLayout, initCluster } from '../cluster-layout.js';
+import { initCluster } from '../cluster-layout.js';
 import { connect, type NatsConnections, type NatsOptions } from '../connection.js';
 import {
   type DataLock,
@@ -13,8 +13,9 @@ import {
   lockDataDir,
   startEmbeddedServer,
 } from '../embedded/index.js';
+import type { ClusterLayout } from '../layout-record.js';
 import { Names } from '../subjects.js';
-import type { OpenedNats } from './opened-nats.js';
+import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
 import { verifiedLayout } from './verified-layout.js';
 
 /** Where `make run` and earlier starts put a fetched server, relative to the working directory. */
@@ -53,6 +54,7 @@ export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: str
       layout,
       serverVersion: server.version,
       isExclusive: true,
+      check: () => (opened.appends.isConnected() ? { ok: true } : NOT_CONNECTED),
       close: async () => {
         await opened.close();
         await server.stop();
@@ -74,7 +76,14 @@ async function embeddedLayout(connections: NatsConnections, config: Config): Pro
   const mark = join(dataDir, LAYOUT_MARK);
   const known = await readFileIfThere(mark);
   if (known === undefined) {
-    const layout = await initCluster(connections, { prefix, kvShards, queueShards, replicas: 1 });
+    const layout = await initCluster(connections, {
+      prefix,
+      kvShards,
+      queueShards,
+      replicas: 1,
+      // It syncs as MILLRACE_FSYNC says.
+      allowUnsynced: true,
+    });
     await writeFileAtomic(mark, `${JSON.stringify({ clusterId: layout.clusterId })}\n`, 0o600);
     return layout;
   }

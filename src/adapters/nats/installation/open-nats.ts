@@ -11,8 +11,9 @@ import { connect, type NatsConnections } from '../connection.js';
 import { markFile, markRecord, refuseUnfinishedRestore } from '../restore-mark.js';
 import { Names } from '../subjects.js';
 import { openEmbedded } from './embedded-nats.js';
+import { FitServers } from './fit-servers.js';
 import { natsOptionsOf } from './nats-options.js';
-import type { OpenedNats } from './opened-nats.js';
+import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
 import { verifiedLayout } from './verified-layout.js';
 
 /** @throws MillraceError with one clear line for whoever started the process */
@@ -27,15 +28,17 @@ export async function openNats(
     if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
     return openEmbedded(config, log, onGiveUp);
   }
-  return openRunning(config, isRestoring);
+  return openRunning(config, log, isRestoring);
 }
 
-async function openRunning(config: Config, isRestoring: boolean): Promise<OpenedNats> {
+async function openRunning(config: Config, log: Log, isRestoring: boolean): Promise<OpenedNats> {
   const options = natsOptionsOf(config);
   const connections = await connect(options);
   try {
     const { natsPrefix: prefix } = config.nats;
     const layout = await verifiedLayout(connections, prefix);
+    const { allowUnsynced } = config.storage;
+    const servers = await FitServers.begin(connections, { replicas: layout.replicas, allowUnsynced }, log);
     if (!isRestoring) await refuseUnfinishedRestore(markRecord(connections, prefix), 'this NATS');
     return {
       options,
@@ -44,7 +47,11 @@ async function openRunning(config: Config, isRestoring: boolean): Promise<Opened
       layout,
       serverVersion: connections.serverVersions().join(', '),
       isExclusive: false,
-      close: () => connections.close(),
+      check: () => (connections.appends.isConnected() ? servers.check() : NOT_CONNECTED),
+      close: () => {
+        servers.stop();
+        return connections.close();
+      },
     };
   } catch (error) {
     await connections.close();

@@ -1,0 +1,25 @@
+/** The key that seals secrets: all processes of an installation share one, whichever machine they run on. */
+
+import type { Config } from '../../../config/index.js';
+import { MillraceError, type Random } from '../../../kernel/index.js';
+import type { Sealing } from '../../../ports/index.js';
+import { openKeyFile, readFileIfThere } from '../../node/index.js';
+import { agreeOnSealKey } from '../layout-seal-key.js';
+import type { OpenedNats } from './opened-nats.js';
+
+/** Made by the first process of all, and from then on never made anew. @throws BAD_CONFIG when this machine has another */
+export async function sealingOf(config: Config, nats: OpenedNats, random: Random): Promise<Sealing> {
+  const { sealKeyFile } = config.storage;
+  // One process, and the key lies beside its data.
+  if (config.isEmbedded) return openKeyFile(sealKeyFile, random);
+  const { sealKeyId } = nats.layout;
+  const share = `copy the file from a machine that runs this installation, or set MILLRACE_SEAL_KEY_FILE`;
+  if (sealKeyId !== undefined && (await readFileIfThere(sealKeyFile)) === undefined) {
+    throw new MillraceError('BAD_CONFIG', `there is no seal key ${sealKeyId} at ${sealKeyFile}: ${share}`);
+  }
+  const sealing = await openKeyFile(sealKeyFile, random);
+  const keyId = await agreeOnSealKey(nats.connections, config.nats.natsPrefix, sealing.keyId);
+  if (keyId === sealing.keyId) return sealing;
+  const other = `${sealKeyFile} holds seal key ${sealing.keyId}, and this installation has ${keyId}`;
+  throw new MillraceError('BAD_CONFIG', `${other}: ${share}`);
+}
