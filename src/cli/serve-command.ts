@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type MadeCredentials, startProcess } from '../composition/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
+import { isMillraceError } from '../kernel/index.js';
 
 /**
  * What a function in WebAssembly has to run through, in bytes, until it is compiled once more, for speed. Ten times what
@@ -14,12 +15,17 @@ const WASM_TIERING_BUDGET = 20_000_000;
 export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
   setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
   const { config, warnings } = loadConfig(env);
-  const running = await startProcess(config, warnings).catch((error: unknown) => {
+  const asked = signalled();
+  const stopping = new AbortController();
+  void asked.then(() => stopping.abort());
+  const running = await startProcess(config, warnings, stopping.signal).catch((error: unknown) => {
     exitSoon();
+    if (isMillraceError(error, 'SHUTTING_DOWN')) return undefined;
     throw error;
   });
+  if (running === undefined) return 0;
   if (running.credentials !== undefined) write(firstStartText(running.credentials, process.stdout.isTTY === true));
-  const ended = Promise.race([signalled(), running.failed]);
+  const ended = Promise.race([asked, running.failed]);
   const isReady = await Promise.race([running.ready.then(() => true), ended.then(() => false)]);
   if (isReady) write(`ready ${running.addresses.join(' ')}\n`);
   const why = await ended;

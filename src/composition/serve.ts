@@ -4,8 +4,8 @@ import type { DependencyContainer } from 'tsyringe';
 import { checkOfShards } from '../actors/runtime/index.js';
 import { startHealthServer, untilReady } from '../adapters/http-health/index.js';
 import { streamSizes } from '../adapters/nats/index.js';
-import { journalTotalOf, openNats } from '../adapters/nats/installation/index.js';
-import { DiskUsage, openKeyFile, ProcessWatch } from '../adapters/node/index.js';
+import { AwaitedStart, journalTotalOf, openNats, sealingOf } from '../adapters/nats/installation/index.js';
+import { DiskUsage, Lifetime, ProcessWatch } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
 import type { Check } from '../ports/index.js';
@@ -14,7 +14,6 @@ import { type MadeCredentials, registerControl, startControl } from './control-m
 import { registerDuties, startDuties } from './duties-module.js';
 import { startFaces } from './faces.js';
 import { registerKvGateway, registerKvOwner } from './kv-module.js';
-import { Lifetime } from './lifetime.js';
 import { registerBasics, registerNats } from './process-module.js';
 import { registerReadModels, registerRemoteReadModels, startReadModels } from './projections-module.js';
 import { registerQueueOwner } from './queue-module.js';
@@ -35,30 +34,47 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
-/** @throws MillraceError with one clear line; whatever was started is stopped again */
-export async function startProcess(config: Config, warnings: readonly string[]): Promise<RunningProcess> {
-  const c = tokens.newContainer();
-  const life = new Lifetime();
-  c.registerInstance(tokens.LIFETIME, life);
-  registerBasics(c, config);
-  try {
+type Checks = () => Record<string, Check>;
+
+/**
+ * Probes are answered from the first moment, whatever the start still waits for.
+ * @param stopping  ends the wait for what is not there yet
+ * @throws MillraceError with one clear line; whatever was started is stopped again. SHUTTING_DOWN when `stopping` was first
+ */
+export function startProcess(config: Config, warnings: readonly string[], stopping: AbortSignal) {
+  return Lifetime.begin(async (life): Promise<RunningProcess> => {
+    const c = tokens.newContainer();
+    registerBasics(c, config);
     const log = c.resolve(tokens.LOG);
     const watch = new ProcessWatch(c.resolve(tokens.METRICS).registry);
     life.atEnd(() => watch.close());
     for (const warning of warnings) log.warn('config.warning', { warning });
+    const awaited = new AwaitedStart({ log, timers: c.resolve(tokens.TIMERS) });
+    let checks: Checks = () => awaited.checks();
+    const health = await startHealth(c, life, () => checks());
+    const start = () => startPlanes(c);
+    // An embedded server is this process's own: who else could bring it back?
+    const planes = config.isEmbedded ? await start() : await awaited.begin(start, stopping);
+    life.atEnd(() => planes.stop());
+    checks = planes.checks;
+    return { ...planes, addresses: [...planes.addresses, health], stop: () => life.end() };
+  });
+}
+
+/** Everything that stands on NATS. @throws MillraceError; whatever it had started is stopped again */
+function startPlanes(basics: DependencyContainer) {
+  return Lifetime.begin(async (life): Promise<RunningProcess & { readonly checks: Checks }> => {
+    const c = basics.createChildContainer();
+    c.registerInstance(tokens.LIFETIME, life);
     const { failed } = await joinOthers(c);
-    await startPlanes(c);
+    await startOwners(c);
     const credentials = await startControl(c);
     await startDuties(c);
     const addresses = hasRole(c, 'edge') ? await startFaces(c) : [];
     watchDisk(c);
     const checks = checksOf(c);
-    addresses.push(await startHealth(c, checks));
-    return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, stop: () => life.end() };
-  } catch (error) {
-    await life.end();
-    throw error;
-  }
+    return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop: () => life.end() };
+  });
 }
 
 /**
@@ -79,7 +95,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   await session.start();
   life.atEnd(() => session.close());
   c.registerInstance(tokens.JOURNAL_TOTAL, await journalTotalOf(config, nats));
-  c.registerInstance(tokens.SEALING, await openKeyFile(config.storage.sealKeyFile, c.resolve(tokens.RANDOM)));
+  c.registerInstance(tokens.SEALING, await sealingOf(config, nats, c.resolve(tokens.RANDOM)));
   registerShards(c);
   const compactor = c.resolve(tokens.COMPACTOR);
   life.atEnd(() => compactor.close());
@@ -94,7 +110,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
 }
 
 /** What this process may own of databases and queues, and the read models: its own, or the way to another's. */
-async function startPlanes(c: DependencyContainer): Promise<void> {
+async function startOwners(c: DependencyContainer): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
   if (hasRole(c, 'kv')) {
     registerKvOwner(c);
@@ -130,7 +146,7 @@ function watchDisk(c: DependencyContainer): void {
 }
 
 /** @returns where it is asked */
-async function startHealth(c: DependencyContainer, checks: () => Record<string, Check>): Promise<string> {
+async function startHealth(c: DependencyContainer, life: Lifetime, checks: Checks): Promise<string> {
   const { faces, signIn } = c.resolve(tokens.CONFIG);
   const metrics = c.resolve(tokens.METRICS);
   const health = await startHealthServer({
@@ -142,11 +158,11 @@ async function startHealth(c: DependencyContainer, checks: () => Record<string, 
     timers: c.resolve(tokens.TIMERS),
     log: c.resolve(tokens.FACE_LOG),
   });
-  c.resolve(tokens.LIFETIME).atEnd(() => health.close());
+  life.atEnd(() => health.close());
   return `metrics=http://${hostAndPort(health.host, health.port)}`;
 }
 
-async function untilAllIsReady(c: DependencyContainer, checks: () => Record<string, Check>): Promise<void> {
+async function untilAllIsReady(c: DependencyContainer, checks: Checks): Promise<void> {
   const { id: session } = c.resolve(tokens.SESSION);
   const { log, clock, timers } = tokens.storagePortsOf(c);
   await untilReady(checks, { timers, clock, log });
@@ -155,8 +171,8 @@ async function untilAllIsReady(c: DependencyContainer, checks: () => Record<stri
 }
 
 /** What `/readyz` looks at: what this process has. */
-function checksOf(c: DependencyContainer): () => Record<string, Check> {
-  const { connections } = c.resolve(tokens.NATS);
+function checksOf(c: DependencyContainer): Checks {
+  const nats = c.resolve(tokens.NATS);
   const control = c.resolve(tokens.CONTROL);
   const clocks = c.resolve(tokens.CLOCK_WATCH);
   const owners = [tokens.ifRegistered(c, tokens.KV_OWNER), tokens.ifRegistered(c, tokens.QUEUE_OWNER)];
@@ -164,7 +180,7 @@ function checksOf(c: DependencyContainer): () => Record<string, Check> {
   const readModels = tokens.ifRegistered(c, tokens.READ_MODELS_THREAD);
   const searches = tokens.ifRegistered(c, tokens.SEARCH_THREAD);
   return () => ({
-    nats: connections.appends.isConnected() ? { ok: true } : { ok: false, detail: 'not connected' },
+    nats: nats.check(),
     control: control.check(),
     ...(hosts.length > 0 && { clock: clocks.check(), shards: checkOfShards(hosts) }),
     ...(readModels && {

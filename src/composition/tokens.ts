@@ -14,6 +14,7 @@ import type { JournalTotal, OpenedNats } from '../adapters/nats/installation/ind
 import type {
   AnsweringThread,
   JobThreads,
+  Lifetime,
   ProcessMemory,
   PromMetrics,
   WorkerCompactor,
@@ -48,7 +49,6 @@ import type {
   SearchWord,
 } from '../projections/index.js';
 import type { CompactorTask } from './compactor-worker.js';
-import type { Lifetime } from './lifetime.js';
 import type { ReadModelsTask } from './read-models-worker.js';
 import type { SearchTask } from './search-worker.js';
 import type { ThreadTask } from './thread-container.js';

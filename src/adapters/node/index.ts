@@ -7,6 +7,7 @@ export * from './disk-watch.js';
 export * from './files.js';
 export * from './folder-sizes.js';
 export * from './json-log.js';
+export * from './lifetime.js';
 export * from './limited-log.js';
 export * from './process-memory.js';
 export * from './process-readings.js';

@@ -173,15 +173,6 @@ describe('millrace serve', function () {
     });
   }
 
-  it('says in one line that its NATS cannot be reached', async () => {
-    const dataDir = await temporaryDirectory();
-    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_NATS_URL: 'nats://127.0.0.1:1' };
-    const { code, stderr } = await runMillrace(['serve'], env);
-    expect(code).to.equal(1);
-    expect(errorLines(stderr)).to.have.length(1);
-    expect(stderr).to.contain('127.0.0.1:1');
-  });
-
   it('has no secret in its logs, its metrics or its configuration as printed', async () => {
     const millrace = await startMillrace();
     await millrace.kv.raw(`/get/secret?_token=${TOKEN}`);

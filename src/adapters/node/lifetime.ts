@@ -3,6 +3,17 @@ export class Lifetime {
   readonly #ends: (() => unknown)[] = [];
   isEnding = false;
 
+  /** What `start` begins; when that fails, whatever it had begun is ended again. */
+  static async begin<T>(start: (life: Lifetime) => Promise<T>): Promise<T> {
+    const life = new Lifetime();
+    try {
+      return await start(life);
+    } catch (error) {
+      await life.end();
+      throw error;
+    }
+  }
+
   atEnd(end: () => unknown): void {
     this.#ends.push(end);
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Lifetime } from '../../../src/composition/lifetime.js';
+import { Lifetime } from '../../../src/adapters/node/lifetime.js';
 
 describe('the lifetime of a process', () => {
   it('ends what was started last first, each after the other has ended', async () => {

@@ -1,0 +1,109 @@
+/** Processes that start before what they stand on is there, and what no wait can mend. Proves FIT2, LSK1 and LSK2. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/free-port.js';
+import { MillraceCluster, startPlainNats } from '../../support/millrace-cluster.js';
+import {
+  type Environment,
+  endEverything,
+  runMillrace,
+  startMillrace,
+  temporaryDirectory,
+  watchMillrace,
+} from '../../support/millrace-process.js';
+
+const BACK_TIMEOUT_MS = 15_000;
+
+describe('a process of a cluster that starts', function () {
+  this.timeout(90_000);
+  let nats: Awaited<ReturnType<typeof startPlainNats>>;
+
+  beforeEach(async () => {
+    nats = await startPlainNats();
+  });
+  afterEach(async () => {
+    await endEverything();
+    await nats?.stop();
+  });
+
+  it('before its NATS is there waits, says what for, and serves when it is', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    await nats.kill();
+    const { env, probe } = await probed(cluster);
+    const starting = startMillrace({ env });
+    await eventually(async () => expect((await probe('/readyz')).text).to.contain('no NATS server'));
+    expect((await probe('/livez')).status).to.equal(200);
+    expect((await probe('/readyz')).status).to.equal(503);
+    await nats.start();
+    const millrace = await starting;
+    await eventually(() => millrace.kv.ask('SET', 'k', 'v'), { timeoutMs: BACK_TIMEOUT_MS });
+    await eventually(async () => expect((await probe('/readyz')).status).to.equal(200));
+  });
+
+  it('on a NATS that is not prepared waits for `cluster init`', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    const { env, probe } = await probed(cluster, { MILLRACE_NATS_PREFIX: 'later' });
+    const starting = startMillrace({ env });
+    await eventually(async () => expect((await probe('/readyz')).text).to.contain('millrace cluster init'));
+    expect((await runMillrace(['cluster', 'init'], env)).code).to.equal(0);
+    const millrace = await starting;
+    await eventually(() => millrace.kv.ask('SET', 'k', 'v'), { timeoutMs: BACK_TIMEOUT_MS });
+  });
+
+  it('ends in order when it is asked to while it waits', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    await nats.kill();
+    const { env, probe } = await probed(cluster);
+    const waiting = watchMillrace(['serve'], env);
+    await eventually(async () => expect((await probe('/readyz')).text).to.contain('no NATS server'));
+    expect(await waiting.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('with a seal key of its own is refused, and says how to share the right one', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    await cluster.start();
+    const dir = await temporaryDirectory();
+    const elsewhere = join(dir, 'seal.key');
+    const env = { ...(await cluster.environment(dir)), MILLRACE_SEAL_KEY_FILE: elsewhere };
+    await expectRefused(env, `there is no seal key`);
+    await writeFile(elsewhere, `${Buffer.alloc(32, 7).toString('base64')}\n`);
+    await expectRefused(env, `${elsewhere} holds seal key`);
+    expect((await runMillrace(['cluster', 'adopt-key'], env)).code).to.equal(0);
+    const adopted = await startMillrace({ env });
+    await eventually(() => adopted.kv.ask('SET', 'k', 'v'), { timeoutMs: BACK_TIMEOUT_MS });
+  });
+
+  it('on servers that sync is not ready any more when one comes back without, and is again when that is mended', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    const { env, probe } = await probed(cluster);
+    const millrace = await startMillrace({ env });
+    await nats.kill();
+    await nats.start({ syncAlways: false });
+    await eventually(async () => expect((await probe('/readyz')).text).to.contain('sync_interval: always'));
+    expect(millrace.stderr()).to.contain('nats.servers_unfit');
+    await nats.kill();
+    await nats.start({ syncAlways: true });
+    await eventually(async () => expect((await probe('/readyz')).status).to.equal(200));
+  });
+
+  async function probed(cluster: MillraceCluster, settings: Environment = {}) {
+    const port = await freePort();
+    const environment = await cluster.environment(await temporaryDirectory());
+    const env = { ...environment, MILLRACE_METRICS_PORT: String(port), ...settings };
+    const probe = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    return { env, probe };
+  }
+
+  async function expectRefused(env: Environment, why: string): Promise<void> {
+    const { code, stderr } = await runMillrace(['serve'], env);
+    expect(code).to.equal(1);
+    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.contain(why);
+  }
+});
