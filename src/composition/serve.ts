@@ -34,6 +34,9 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
+/** With these an edge can answer, from whichever process owns what is asked. */
+const EDGE_CHECKS = ['start', 'nats', 'control'];
+
 type Checks = () => Record<string, Check>;
 
 /**
@@ -153,6 +156,7 @@ async function startHealth(c: DependencyContainer, life: Lifetime, checks: Check
     host: faces.host,
     port: faces.metricsPort,
     checks,
+    edgeChecks: hasRole(c, 'edge') ? EDGE_CHECKS : [],
     metrics: () => metrics.page(),
     metricsToken: signIn.metricsToken?.reveal(),
     timers: c.resolve(tokens.TIMERS),

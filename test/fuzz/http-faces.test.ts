@@ -99,6 +99,7 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
     const server = await startHealthServer({
       ...{ host: '127.0.0.1', port: 0, timers: realTime, log, metricsToken: 'metrics-token' },
       checks: () => ({ nats: { ok: true } }),
+      edgeChecks: ['nats'],
       metrics: async () => ({ contentType: 'text/plain', text: 'millrace_up 1\n' }),
     });
     return {

@@ -1,5 +1,5 @@
 /**
- * What supervisors and scrapers ask, on a port of its own: `/livez`, `/readyz`, `/metrics`. It reads
+ * What supervisors, balancers and scrapers ask, on a port of its own: `/livez`, `/readyz`, `/readyz/edge`, `/metrics`. It reads
  * and never changes anything. It shows no tenant's data and needs no credentials, but that `/metrics` can have a token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -16,6 +16,8 @@ export interface HealthOptions {
   readonly port: number;
   /** Named states; ready when all are ok. Abandoned, as not ready, after `CHECKS_TIMEOUT_MS`. */
   readonly checks: () => Readonly<Record<string, Check>> | Promise<Readonly<Record<string, Check>>>;
+  /** Those of them that decide whether it can take requests, for whatever is served anywhere; none: it takes no requests. */
+  readonly edgeChecks: readonly string[];
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
   /** The token that whoever reads them has to show; undefined: everybody may read them. */
   readonly metricsToken?: string | undefined;
@@ -32,6 +34,8 @@ export interface HealthServer {
 
 /** A probe that waits longer than this has its answer: not ready. */
 const CHECKS_TIMEOUT_MS = 2_000;
+/** Stands for all checks when they do not answer. */
+const UNANSWERED = 'checks';
 /** Requests have no bodies here; a few seconds are generous. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CONNECTIONS_CHECK_MS = 2_000;
@@ -90,12 +94,16 @@ function healthApp(options: HealthOptions): Koa {
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
-  router.get('/readyz', async (ctx) => {
-    const checks = await checksInTime(options);
-    const isReady = Object.values(checks).every(({ ok }) => ok);
-    ctx.status = isReady ? 200 : 503;
-    ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
-  });
+  const readiness = (path: string, concerns: (name: string) => boolean) =>
+    router.get(path, async (ctx) => {
+      const all = Object.entries(await checksInTime(options));
+      const checks = all.filter(([name]) => name === UNANSWERED || concerns(name));
+      const isReady = checks.length > 0 && checks.every(([, { ok }]) => ok);
+      ctx.status = isReady ? 200 : 503;
+      ctx.body = { status: isReady ? 'ready' : 'not ready', checks: Object.fromEntries(checks) };
+    });
+  readiness('/readyz', () => true);
+  readiness('/readyz/edge', (name) => options.edgeChecks.includes(name));
   const { metricsToken } = options;
   const wanted = metricsToken === undefined ? undefined : sha256(`Bearer ${metricsToken}`);
   router.get('/metrics', async (ctx) => {
@@ -136,13 +144,13 @@ function sha256(text: string): Buffer {
 function checksInTime({ checks, timers, log }: HealthOptions): Promise<Readonly<Record<string, Check>>> {
   return new Promise((resolve) => {
     const timer = timers.after(CHECKS_TIMEOUT_MS, () =>
-      resolve({ checks: { ok: false, detail: `no answer within ${CHECKS_TIMEOUT_MS} ms` } }),
+      resolve({ [UNANSWERED]: { ok: false, detail: `no answer within ${CHECKS_TIMEOUT_MS} ms` } }),
     );
     Promise.resolve()
       .then(checks)
       .catch((error: unknown) => {
         log.warn('health.checks_failed', { error });
-        return { checks: { ok: false, detail: 'the checks failed; the log says why' } };
+        return { [UNANSWERED]: { ok: false, detail: 'the checks failed; the log says why' } };
       })
       .then((answer) => {
         timer.cancel();

@@ -23,6 +23,7 @@ describe('health', () => {
       host: '127.0.0.1',
       port,
       checks: () => checks(),
+      edgeChecks: ['control'],
       metrics: () => metrics.page(),
       metricsToken,
       timers,
@@ -72,6 +73,21 @@ describe('health', () => {
     const response = await get('/readyz');
     expect(response.status).to.equal(200);
     expect(await response.json()).to.deep.equal({ status: 'ready', checks: { journal: { ok: true } } });
+  });
+
+  it('can take requests while something that only others need is not ready', async () => {
+    checks = () => ({ control: { ok: true }, shards: { ok: false, detail: 'KV_2 is loading' } });
+    expect((await get('/readyz')).status).to.equal(503);
+    const response = await get('/readyz/edge');
+    expect(response.status).to.equal(200);
+    expect(await response.json()).to.deep.equal({ status: 'ready', checks: { control: { ok: true } } });
+  });
+
+  it('can take no requests while one of the checks for that is not well, or none is there', async () => {
+    checks = () => ({ control: { ok: false, detail: 'nothing heard' }, shards: { ok: true } });
+    expect((await get('/readyz/edge')).status).to.equal(503);
+    checks = () => ({ shards: { ok: true } });
+    expect((await get('/readyz/edge')).status).to.equal(503);
   });
 
   it('is not ready when one check is not, and shows which', async () => {
