@@ -27,7 +27,7 @@ const ENDED = 'ended\n';
 const PROBE_TIMEOUT_MS = 2000;
 /**
  * Processors that the server runs on at once; the other half is for commands. It would take all of them, and pass each
- * message from one to the next: on two a stored message then costs it a third more (docs/adr/0057).
+ * message from one to the next: on two a stored message then costs it a third more.
  */
 const SERVER_PROCESSORS = Math.max(1, Math.floor(availableParallelism() / 2));
 /** So much is kept of what the server printed before it had a log file: enough for a configuration error. */
