@@ -1,7 +1,7 @@
 /**
  * The routes of the key-value face, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`, and those of
- * event streams. Measured: a constant answer takes this process some 15 µs, and some
- * 27 µs through Koa.
+ * event streams. Measured: a constant answer takes this process some 11 µs when its request is plain (plain-head.ts),
+ * some 15 µs when it is not, and some 27 µs through Koa.
  *
  * Order of judgement: method, token, whether its database is open to who asks, headers, target, body, each command,
  * quota; then the partitions. Nothing is executed before all of it is done.
