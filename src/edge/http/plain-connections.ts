@@ -178,9 +178,12 @@ class PlainConnection {
     socket.off('timeout', this.#onTimeout).off('close', this.#onClose);
     socket.setTimeout(0);
     this.onGone();
+    // A stream that flows would read on by itself where Node's server stops reading: behind a long body that is refused.
+    socket.pause();
     this.all.parts.accept(socket);
     socket.emit('data', bytes);
     this.#read(true);
+    socket.resume();
   }
 
   #timeOut(): void {
