@@ -22,7 +22,7 @@ export function endInOnePiece(response: ServerResponse, body: string, encoding: 
   const inside = response as unknown as { _header?: unknown };
   const fits = bytes === body.length && bytes < MAX_PIECE_BYTES && response.req.method !== 'HEAD';
   if (!fits || typeof inside._header !== 'string') {
-    response.end(body, encoding);
+    response.end(body, fits ? 'latin1' : encoding);
     return;
   }
   inside._header += body;

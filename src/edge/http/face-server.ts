@@ -2,7 +2,7 @@
  * A face as a server: sockets, their bounds, and an orderly end.
  *
  * Invariants
- *  FSE1 Node's strict parser only; a request that it refuses is answered once and its connection closed
+ *  FSE1 Node's strict parser, or one that takes less and leaves the rest to it (plain-head.ts); a request that it refuses is answered once and its connection closed
  *  FSE2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
  *  FSE3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
  *  FSE4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
@@ -15,15 +15,18 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import type { Freshness } from '../../ports/index.js';
+import type { Clock, Freshness } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
 import { close, listen } from './listening.js';
+import { PlainConnections } from './plain-connections.js';
 import { FaceRequest } from './request-body.js';
 
 const HOST = 'host';
 /** Node's code for headers that are too large. */
 const HEADERS_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
+/** Node's code for a request that does not come. */
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** PEM texts. */
 export interface TlsTexts {
@@ -44,6 +47,11 @@ export interface FaceBehaviour {
   acceptFailed(error: Error): void;
   /** From here on every answer is its connection's last. */
   drain(): void;
+  /**
+   * What dates the answers to plain requests, of a face whose `handle` gets by with what plain-exchange.ts has of them,
+   * and hands over what it cannot. Left out: Node's server has them all.
+   */
+  readonly plainClock?: Clock;
 }
 
 export interface FaceServer {
@@ -82,7 +90,12 @@ export function createFaceServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     refuseRaw(socket, face.protocolRefusal(error.code)),
   );
-  server.on('connection', (socket: Socket) => sockets.add(socket));
+  const isPlainToo = tls === undefined && limits.maxRequestsPerSocket === 0;
+  const plain = isPlainToo ? plainConnectionsOf(server, limits, face, freshness) : undefined;
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    if (!socket.destroyed) plain?.add(socket);
+  });
 
   return {
     listen: (port, host) => {
@@ -92,9 +105,33 @@ export function createFaceServer(
     close: (deadline) => {
       face.drain();
       sockets.endSilent();
-      return close(server, () => server.closeAllConnections(), deadline);
+      plain?.drain();
+      return close(server, () => sockets.endAll(), deadline);
     },
   };
+}
+
+/** In front of Node's own listener, which gets the connections that are handed over. */
+function plainConnectionsOf(
+  server: http.Server,
+  limits: HttpLimits,
+  face: FaceBehaviour,
+  freshness: Freshness | undefined,
+): PlainConnections | undefined {
+  const { plainClock: clock } = face;
+  if (clock === undefined) return undefined;
+  const [accept] = server.listeners('connection');
+  server.removeAllListeners('connection');
+  return new PlainConnections({
+    clock,
+    limits,
+    // What is there of both is all that such a face uses.
+    handle: (request, response) =>
+      face.handle(request as unknown as FaceRequest, response as unknown as ServerResponse),
+    accept: (socket) => accept?.call(server, socket),
+    isFresh: () => freshness === undefined || freshness.isFresh,
+    refuseSilent: (socket) => refuseRaw(socket, face.protocolRefusal(REQUEST_TIMEOUT)),
+  });
 }
 
 /** FSE6. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
@@ -181,6 +218,10 @@ class SocketRegister {
   /** Node counts a connection without a first request as busy, and would wait for its header timeout. */
   endSilent(): void {
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  endAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #remove(socket: Socket, address: string): void {

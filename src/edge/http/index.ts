@@ -3,6 +3,7 @@ export { ClientAddresses, type ProxyRange } from './client-address.js';
 export { createFaceServer, type FaceServer, type TlsTexts } from './face-server.js';
 export { type HttpLimits, MAX_STRANGERS_BODY_BYTES } from './http-limits.js';
 export { hostAndPort, type Listener, listenOn } from './open-port.js';
+export { PlainRequest } from './plain-exchange.js';
 export {
   answerUnread,
   BODILESS_METHODS,

@@ -14,6 +14,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { ByteBudget, Hold } from '../../kernel/index.js';
 import { MAX_DISCARDED_BYTES, MAX_STRANGERS_BODY_BYTES, STRANGERS_LINGER_MS } from './http-limits.js';
+import { PlainRequest } from './plain-exchange.js';
 
 /** A request whose body can be had as it comes from the parser; the stream it otherwise is then stays empty. */
 export class FaceRequest extends IncomingMessage {
@@ -82,6 +83,11 @@ export class RequestBodyReader {
     limitBytes: number,
     done: (outcome: BodyOutcome) => void,
   ): void {
+    if (request instanceof PlainRequest) {
+      const { body } = request;
+      done(body.length > limitBytes ? { kind: 'too-large', actualBytes: body.length } : { kind: 'whole', body });
+      return;
+    }
     const announced = announcedBytes(request);
     if (announced === 0) {
       done(NOTHING);

@@ -1,7 +1,7 @@
 /**
  * The routes of the key-value face, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`, and those of
- * event streams. Measured: a constant answer takes this process some 15 µs, and some
- * 27 µs through Koa.
+ * event streams. Measured: a constant answer takes this process some 11 µs when its request is plain (plain-head.ts),
+ * some 15 µs when it is not, and some 27 µs through Koa.
  *
  * Order of judgement: method, token, whether its database is open to who asks, headers, target, body, each command,
  * quota; then the partitions. Nothing is executed before all of it is done.
@@ -11,7 +11,7 @@ import { ErrorReply, requestTooLarge } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
-import { type BodyOutcome, type FaceRequest, RequestBodyReader } from '../http/index.js';
+import { type BodyOutcome, type FaceRequest, PlainRequest, RequestBodyReader } from '../http/index.js';
 import { letIn } from './authentication.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
@@ -51,7 +51,8 @@ export class KvHandler {
     }
     const target = parseRequestTarget(request.url as string);
     if (isStream(target)) {
-      this.#streams.open(exchange, target);
+      if (request instanceof PlainRequest) request.handOver();
+      else this.#streams.open(exchange, target);
       return;
     }
     try {

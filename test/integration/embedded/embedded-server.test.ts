@@ -1,6 +1,7 @@
 /** Proves DL2, EM1–EM4, OP1, OP2, SCO1, SCO2, SPR1–SPR4. */
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
@@ -106,6 +107,18 @@ describe('embedded server', function () {
       const [, , group] = (await readFile(`/proc/${server.pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
       expect(group).to.equal(String(server.pid));
       lock.release();
+    });
+
+    it('runs on half of the processors, and has nothing else of our environment but the path', async () => {
+      const server = await start();
+      const { PATH = '', ...others } = Object.fromEntries(
+        (await readFile(`/proc/${server.pid}/environ`, 'utf8'))
+          .split('\0')
+          .filter((text) => text !== '' && !/^(PWD|SHLVL|_|OLDPWD)=/.test(text))
+          .map((text) => text.split('=', 2) as [string, string]),
+      );
+      expect(PATH).not.to.equal('');
+      expect(others).to.deep.equal({ GOMAXPROCS: `${Math.max(1, Math.floor(availableParallelism() / 2))}` });
     });
 
     it('is gone after stop, together with what told others how to reach it', async () => {

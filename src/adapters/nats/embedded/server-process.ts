@@ -12,6 +12,7 @@
  *  SPR5 Call `launch` on the main thread only: the kernel looks at the thread that started the child.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { runBounded } from './run-bounded.js';
 
 export type Binding = 'setpriv' | 'pipe';
@@ -24,6 +25,11 @@ const START_WITH_WATCHER =
 /** Said to the watcher when the server has ended by itself. */
 const ENDED = 'ended\n';
 const PROBE_TIMEOUT_MS = 2000;
+/**
+ * Processors that the server runs on at once; the other half is for commands. It would take all of them, and pass each
+ * message from one to the next: on two a stored message then costs it a third more.
+ */
+const SERVER_PROCESSORS = Math.max(1, Math.floor(availableParallelism() / 2));
 /** So much is kept of what the server printed before it had a log file: enough for a configuration error. */
 const KEPT_OUTPUT_BYTES = 4096;
 
@@ -52,7 +58,7 @@ export function launch(binary: string, configPath: string, binding: Binding): Se
       : ['sh', ['-c', START_WITH_WATCHER, 'sh', ...server]];
   const child = spawn(program, args, {
     // Nothing of our environment: it may hold secrets, and the server needs none of it.
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', GOMAXPROCS: `${SERVER_PROCESSORS}` },
     detached: true,
     stdio: [binding === 'pipe' ? 'pipe' : 'ignore', 'ignore', 'pipe'],
   });

@@ -1,0 +1,155 @@
+/**
+ * A plain request and the answer to it: as much of Node's objects as the handlers use that take such requests, without
+ * their streams. The bytes of an answer are those that Node would write.
+ */
+import { EventEmitter } from 'node:events';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { PlainHead } from './plain-head.js';
+
+export class PlainRequest {
+  /** All of it is there. */
+  readonly complete = true;
+
+  readonly method: PlainHead['method'];
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+
+  constructor(
+    head: PlainHead,
+    readonly body: Buffer,
+    readonly socket: Socket,
+    /** Gives the request, and all that follows on its connection, to Node's server. Nothing may be answered then. */
+    readonly handOver: () => void,
+  ) {
+    this.method = head.method;
+    this.url = head.url;
+    this.headers = head.headers;
+  }
+}
+
+/** What an answer depends on beside its request. */
+export interface PlainAnswers {
+  /** The value of `Date`. */
+  dateText(): string;
+  /** `Connection` and `Keep-Alive` of an answer that is not the connection's last. */
+  readonly keepAlive: string;
+  /** How long a connection without a request is kept, and one whose client does not read. */
+  readonly keepAliveMs: number;
+  readonly stalledMs: number;
+}
+
+/** `close` is said when it has been read, or nobody is there to read it. */
+export class PlainResponse extends EventEmitter {
+  headersSent = false;
+  closed = false;
+  /** Is it the connection's last? */
+  isLast = false;
+  #ended = false;
+  #isChunked = false;
+  #head = '';
+  #headers: [name: string, value: string][] = [];
+
+  constructor(
+    readonly req: PlainRequest,
+    private readonly answers: PlainAnswers,
+    private readonly onDone: (response: PlainResponse) => void,
+  ) {
+    super();
+  }
+
+  get destroyed(): boolean {
+    return this.closed || !this.req.socket.writable;
+  }
+
+  setHeader(name: string, value: string | number): void {
+    this.#headers.push([name, String(value)]);
+  }
+
+  /** @param headers names and values in turn, or an object of them */
+  writeHead(status: number, headers: readonly string[] | OutgoingHttpHeaders): void {
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+    let hasLength = false;
+    let namesConnection = false;
+    const add = (name: string, value: string) => {
+      head += `${name}: ${value}\r\n`;
+      if (name === 'Content-Length') hasLength = true;
+      if (name !== 'Connection') return;
+      namesConnection = true;
+      this.isLast = value === 'close';
+    };
+    for (const [name, value] of this.#headers) add(name, value);
+    if (isFlat(headers)) {
+      for (let at = 0; at < headers.length; at += 2) add(headers[at] as string, headers[at + 1] as string);
+    } else {
+      for (const name in headers) add(name, String(headers[name]));
+    }
+    head += `Date: ${this.answers.dateText()}\r\n`;
+    if (!namesConnection) head += this.answers.keepAlive;
+    this.#isChunked = !hasLength;
+    if (this.#isChunked) head += 'Transfer-Encoding: chunked\r\n';
+    this.#head = `${head}\r\n`;
+    this.headersSent = true;
+  }
+
+  /** @returns has it been taken already? If not, `drain` follows. */
+  write(piece: string, encoding: BufferEncoding): boolean {
+    if (this.destroyed || piece === '') return true;
+    const isTaken = this.#send(piece, encoding);
+    if (!isTaken) this.#whenTaken(() => this.emit('drain'));
+    return isTaken;
+  }
+
+  end(piece = '', encoding: BufferEncoding = 'latin1'): void {
+    if (this.#ended || this.closed) return;
+    this.#ended = true;
+    const { socket } = this.req;
+    if (socket.writable) {
+      const isTaken = this.#isChunked ? this.#sendLast(piece, encoding) : this.#send(piece, encoding);
+      if (!isTaken) {
+        this.#whenTaken(() => this.close());
+        return;
+      }
+    }
+    this.close();
+  }
+
+  /** It has been read, or its client has gone. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.emit('close');
+    this.onDone(this);
+  }
+
+  #whenTaken(then: () => void): void {
+    const { socket } = this.req;
+    socket.setTimeout(this.answers.stalledMs);
+    socket.once('drain', () => {
+      socket.setTimeout(this.answers.keepAliveMs);
+      then();
+    });
+  }
+
+  #send(piece: string, encoding: BufferEncoding): boolean {
+    const head = this.#head;
+    this.#head = '';
+    const text = this.#isChunked ? `${chunkHead(piece, encoding)}${piece}\r\n` : piece;
+    return this.req.socket.write(head + text, encoding);
+  }
+
+  #sendLast(piece: string, encoding: BufferEncoding): boolean {
+    if (piece !== '') this.#send(piece, encoding);
+    const head = this.#head;
+    this.#head = '';
+    return this.req.socket.write(`${head}0\r\n\r\n`, 'latin1');
+  }
+}
+
+function chunkHead(piece: string, encoding: BufferEncoding): string {
+  return `${Buffer.byteLength(piece, encoding).toString(16)}\r\n`;
+}
+
+function isFlat(headers: readonly string[] | OutgoingHttpHeaders): headers is readonly string[] {
+  return Array.isArray(headers);
+}

@@ -1,0 +1,78 @@
+/**
+ * The head of a request of the simplest form, which is most requests of most clients. What is read here, Node's strict
+ * parser reads the same way; whatever it might judge otherwise, or refuse, is not plain.
+ *
+ *  PLH1 a plain head is `GET` without a body or `POST` with one length, HTTP/1.1, one host, no header twice, names of
+ *       letters, digits and dashes, values of printable ASCII, and nothing that changes how a message is framed
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HttpLimits } from './http-limits.js';
+
+export interface PlainHead {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bodyBytes: number;
+}
+
+const END_OF_LINE = '\r\n';
+const VERSION = ' HTTP/1.1';
+const URL_TEXT = /^\/[!"$-~]*$/;
+const NAME = /^[A-Za-z0-9-]+$/;
+const VALUE = /^[ -~]*$/;
+const LENGTH = /^\d{1,9}$/;
+/** They say where a message ends, or ask for another protocol or for an answer in between. */
+const FRAMING = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'http2-settings'];
+
+/** Of one connection, whose requests mostly have the same headers. */
+export class PlainHeads {
+  #text = '';
+  #headers: Readonly<Record<string, string>> = {};
+
+  constructor(private readonly limits: Pick<HttpLimits, 'maxHeaderBytes' | 'maxHeadersCount'>) {}
+
+  /** @param head without the empty line at its end. @returns undefined when it is not plain */
+  read(head: string): PlainHead | undefined {
+    const lineEnd = head.indexOf(END_OF_LINE);
+    if (lineEnd < 0 || head.length > this.limits.maxHeaderBytes) return undefined;
+    const method = methodOf(head);
+    const urlEnd = lineEnd - VERSION.length;
+    if (method === undefined || !head.startsWith(VERSION, urlEnd)) return undefined;
+    const url = head.slice(method.length + 1, urlEnd);
+    if (!URL_TEXT.test(url)) return undefined;
+    const text = head.slice(lineEnd + END_OF_LINE.length);
+    if (text !== this.#text) {
+      const headers = this.#parsed(text);
+      if (headers === undefined) return undefined;
+      this.#text = text;
+      this.#headers = headers;
+    }
+    const length = this.#headers['content-length'];
+    if ((length === undefined) !== (method === 'GET')) return undefined;
+    return { method, url, headers: this.#headers, bodyBytes: length === undefined ? 0 : Number(length) };
+  }
+
+  #parsed(text: string): Readonly<Record<string, string>> | undefined {
+    const lines = text.split(END_OF_LINE);
+    if (lines.length > this.limits.maxHeadersCount) return undefined;
+    const headers: Record<string, string> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, colon).toLowerCase();
+      const value = line.slice(colon + 1);
+      if (colon < 1 || !NAME.test(name) || !VALUE.test(value) || name in headers) return undefined;
+      headers[name] = value.trim();
+    }
+    const { host, connection = 'keep-alive', 'content-length': length = '0' } = headers;
+    const isFramed = FRAMING.some((name) => name in headers);
+    if (host === undefined || isFramed || connection.toLowerCase() !== 'keep-alive' || !LENGTH.test(length)) {
+      return undefined;
+    }
+    return headers;
+  }
+}
+
+function methodOf(head: string): PlainHead['method'] | undefined {
+  if (head.startsWith('GET ')) return 'GET';
+  return head.startsWith('POST ') ? 'POST' : undefined;
+}

@@ -1,0 +1,146 @@
+/** Proves PLC1–PLC4. */
+import { once } from 'node:events';
+import net from 'node:net';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { KvFaceHarness } from '../../support/kv-face.js';
+
+const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
+/** No plain request has it: Node's server answers. */
+const NODES = 'TE: trailers\r\n';
+
+function get(path: string, headers = AUTH): string {
+  return `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+}
+
+function post(path: string, body: string, headers = AUTH): string {
+  return `POST ${path} HTTP/1.1\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+const LAST = '{"result":"the last"}';
+
+/** Without what differs from one request to the next. */
+function plainly(answer: string): string {
+  return answer.replace(/^(Date|Svc-Sync-Token): .*$/gm, '$1: …');
+}
+
+describe('edge/kv: connections with plain requests', () => {
+  let face: KvFaceHarness;
+  before(async () => {
+    face = await new KvFaceHarness().start();
+    await face.post('/set/long', 'x'.repeat(3_000_000));
+    await face.post('/set/wide', 'ü'.repeat(5));
+  });
+  after(() => face.stop());
+
+  const cases: readonly [string, (headers: string) => string][] = [
+    ['a command', (headers) => get('/get/k', headers)],
+    ['a command with its last word in the body', (headers) => post('/set/k', 'é\r\n\r\nf', headers)],
+    ['a command as JSON', (headers) => post('/', '["SET","k","v"]', headers)],
+    ['a pipeline', (headers) => post('/pipeline', '[["SET","a","1"],["GET","a"],["NO"]]', headers)],
+    ['a transaction', (headers) => post('/multi-exec', '[["SET","a","1"],["GET","a"]]', headers)],
+    ['an empty body', (headers) => post('/', '', headers)],
+    ['text beyond ASCII', (headers) => get('/get/wide', headers)],
+    ['an answer in many pieces', (headers) => get('/get/long', headers)],
+    [
+      'a pipeline with an answer in many pieces',
+      (headers) => post('/pipeline', '[["GET","long"],["GET","long"]]', headers),
+    ],
+    ['a command that is refused', (headers) => get('/get', headers)],
+    ['a body that is no JSON', (headers) => post('/pipeline', '[', headers)],
+    ['escapes that are none', (headers) => get('/get/%zz', headers)],
+    ['a token that nobody has', (headers) => get('/get/k', headers.replace('standard', 'wrong'))],
+    ['no token', (headers) => post('/set/k', 'v', headers.replace(/Authorization.*\r\n/, ''))],
+    ['an origin', (headers) => get('/get/k', `${headers}Origin: https://a.example\r\n`)],
+    ['a wish for another format', (headers) => get('/get/k', `${headers}Svc-Encoding: base64\r\n`)],
+  ];
+  for (const [what, request] of cases) {
+    it(`answer ${what} with the bytes that Node’s server writes`, async () => {
+      const ask = (headers: string) => face.raw(request(headers) + get('/echo/the%20last'), LAST);
+      const [ours, nodes] = await Promise.all([ask(AUTH), ask(`${AUTH}${NODES}`)]);
+      expect(ours).to.match(/^HTTP\/1\.1 \d/);
+      expect(plainly(ours)).to.equal(plainly(nodes));
+      const ourDate = Date.parse(/^Date: (.*)\r$/m.exec(ours)?.[1] as string);
+      expect(Math.abs(ourDate - Date.now())).to.be.below(10_000);
+    });
+  }
+
+  it('answer requests in their order, whichever of them are plain', async () => {
+    const requests = [
+      get('/echo/1'),
+      post('/echo', '2'),
+      get('/echo/3', `${AUTH}${NODES}`),
+      get('/echo/4'),
+      get('/echo/5', `${AUTH}Connection: close\r\n`),
+    ];
+    const answers = await face.raw(requests.join(''));
+    expect(answers.match(/"result":"\d"/g)).to.deep.equal([1, 2, 3, 4, 5].map((n) => `"result":"${n}"`));
+  });
+
+  it('are handed over with the first request that comes in pieces, which is waited for', async () => {
+    const socket = net.connect(face.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (bytes) => {
+      heard += bytes;
+    });
+    const whole = get('/echo/1') + post('/set/pieces', 'abc');
+    for (const piece of [whole.slice(0, -5), whole.slice(-5, -2), whole.slice(-2)]) {
+      socket.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await eventually(() => expect(heard.match(/\{.*?\}/g)).to.deep.equal(['{"result":"1"}', '{"result":"OK"}']));
+    socket.write(get('/get/pieces'));
+    await eventually(() => expect(heard).to.include('{"result":"abc"}'));
+    socket.destroy();
+  });
+
+  it('are handed over with a body that is longer than plain ones are', async () => {
+    for (const length of [16 * 1024, 16 * 1024 + 1]) {
+      const value = 'v'.repeat(length);
+      const answers = await face.raw(post('/set/edge', value) + get('/strlen/edge'), `:${length}}`);
+      expect(answers.match(/\{.*?\}/g)).to.deep.equal(['{"result":"OK"}', `{"result":${length}}`]);
+    }
+  });
+
+  it('are handed over to listen', async () => {
+    const socket = net.connect(face.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (bytes) => {
+      heard += bytes;
+    });
+    socket.write(get('/subscribe/news', `${AUTH}Accept: text/event-stream\r\n`));
+    await eventually(() => expect(heard).to.include('subscribe,news'));
+    await face.post('/publish/news', 'hello');
+    await eventually(() => expect(heard).to.include('message,news,hello'));
+    socket.destroy();
+  });
+
+  it('that say nothing hear so when their time is over, and are closed', async () => {
+    const short = await new KvFaceHarness({ limits: { headersTimeoutMs: 100 } }).start();
+    const socket = net.connect(short.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (bytes) => {
+      heard += bytes;
+    });
+    await once(socket, 'close');
+    expect(heard).to.match(/^HTTP\/1\.1 408 /);
+    await short.stop();
+  });
+
+  it('whose client goes away are forgotten, and nothing is written to them', async () => {
+    const other = await new KvFaceHarness().start();
+    let open = () => {};
+    other.gateway.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const socket = net.connect(other.port, '127.0.0.1');
+    socket.write(get('/get/a') + get('/get/b'));
+    await eventually(() => expect(other.gateway.requests).to.have.length(1));
+    socket.destroy();
+    await eventually(() => expect(other.gateway.requests[0]?.isGone?.()).to.equal(true));
+    open();
+    await other.server.close();
+    expect(other.gateway.requests).to.have.length(1);
+    expect(other.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+});
