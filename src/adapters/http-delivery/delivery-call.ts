@@ -10,6 +10,7 @@
  *      byte of an answer, the call goes out again on a new one, once
  *  DC6 a long answer is read on when there is room for it; the time limit goes on meanwhile
  */
+import type { Gathered } from '../../kernel/index.js';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
 import { type AnswerMemory, type AnswerPlace, FREE_ANSWER_BYTES } from './answer-memory.js';
 import type { Connection, Passenger, SentRequest } from './connection.js';
@@ -30,7 +31,8 @@ export interface CallPlan {
   readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
 }
 
-export class DeliveryCall implements Passenger {
+export class DeliveryCall implements Passenger, Gathered {
+  place = -1;
   readonly #plan: CallPlan;
   readonly #startedAtMs = performance.now();
   readonly #timer: NodeJS.Timeout;

@@ -12,11 +12,11 @@ import { AnswerMemory } from './answer-memory.js';
 import { readTarget, type TargetOutcome } from './call-target.js';
 import { Connector } from './connector.js';
 import { DeliveryCall } from './delivery-call.js';
-import { Interruptions } from './interruptions.js';
 import { NameLookup } from './name-lookup.js';
 import { Origins } from './origins.js';
 import { requestHead } from './request-head.js';
 import { type ResolveName, resolverOfThisMachine } from './resolve-name.js';
+import { RunningCalls } from './running-calls.js';
 
 export interface HttpOutOptions extends AddressRuleOptions {
   /** Connections to one origin. Default 100: a receiver that takes a second answers 100 a second. */
@@ -68,8 +68,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class SocketHttpOut implements HttpOut {
   readonly #rules: AddressRules;
   readonly #origins: Origins;
-  readonly #interruptions = new Interruptions();
-  readonly #running = new Set<DeliveryCall>();
+  readonly #running = new RunningCalls();
   readonly #knownUrls = new Map<string, TargetOutcome>();
   readonly #maxOverheadBytes: number;
   readonly #answers: AnswerMemory;
@@ -127,13 +126,11 @@ export class SocketHttpOut implements HttpOut {
         answers: this.#answers,
         over: (ended, outcome) => {
           this.#running.delete(ended);
-          this.#interruptions.delete(ended);
           this.#origins.noteEnd(connections);
           resolve(outcome);
         },
       });
       this.#running.add(delivery);
-      this.#interruptions.add(delivery);
       delivery.start();
     });
   }
@@ -146,7 +143,7 @@ export class SocketHttpOut implements HttpOut {
   /** Calls under way end as interrupted. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const call of this.#running) call.interrupt();
+    this.#running.interruptAll();
     this.#origins.close();
   }
 
