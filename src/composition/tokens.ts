@@ -8,7 +8,7 @@ import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js'
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
 import type { QueueOwner } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
-import type { UndiciHttpOut } from '../adapters/http-delivery/index.js';
+import type { SocketHttpOut } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
 import type { JournalTotal, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
@@ -106,7 +106,7 @@ export const COMPACTOR = token<WorkerCompactor<CompactorTask>>('Compactor');
 export const STORAGE = token<StorageGauge>('StorageGauge');
 export const DELIVERIES = token<KvDeliveries>('KvDeliveries');
 export const INTAKE = token<IntakeLog>('IntakeLog');
-export const HTTP_OUT = token<UndiciHttpOut>('HttpOut');
+export const HTTP_OUT = token<SocketHttpOut>('HttpOut');
 export const CONTROL = token<ProcessControl>('ProcessControl');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
 export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, KeptState>>('BackupThreads');

@@ -3,7 +3,7 @@
  * list, and that is the read model.
  */
 import { withContents } from '../../src/actors/queue/reply-contents.js';
-import { JwtDeliverySigner, UndiciHttpOut } from '../../src/adapters/http-delivery/index.js';
+import { JwtDeliverySigner, SocketHttpOut } from '../../src/adapters/http-delivery/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
 import {
   type AccountTerms,
@@ -43,7 +43,7 @@ export class MemoryQueue implements QueueGateway, MessageLog {
   readonly #log: LogEvent[] = [];
   readonly #messages = new Map<MessageId, { envelope: Envelope; body: Uint8Array }>();
   readonly #failed: DlqId[] = [];
-  readonly #http = new UndiciHttpOut({ allowPrivate: true, allow: [] });
+  readonly #http = new SocketHttpOut({ allowPrivate: true, allow: [] });
   readonly #signer: JwtDeliverySigner;
   readonly #headers: DeliveredHeaders;
   readonly #ticking = setInterval(() => this.#work(), WORK_EVERY_MS);

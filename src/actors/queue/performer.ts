@@ -13,7 +13,7 @@ import {
   type DeliveredHeaders,
   KEPT_RESPONSE_BYTES,
 } from '../../domain/queue/index.js';
-import { describeError, isMillraceError } from '../../kernel/index.js';
+import { describeError, type Gathered, Gathering, isMillraceError } from '../../kernel/index.js';
 import type { CallOutcome, Clock, DeliverySigner, HttpOut, Log, Metrics, Timer, Timers } from '../../ports/index.js';
 import type { AccountQueue, StartedAttempt } from './account-queue.js';
 import { type ListLimits, ListMemory } from './list-memory.js';
@@ -63,7 +63,7 @@ const NOTHING_SENT: SentBody = { body: new Uint8Array(0), hash: undefined };
 /** The same alarm again. */
 const ALARM_EVERY_MS = 60_000;
 
-interface Call {
+interface Call extends Gathered {
   readonly queue: AccountQueue;
   readonly terms: AccountTerms;
   readonly attempt: StartedAttempt;
@@ -74,7 +74,7 @@ interface Call {
 }
 
 export class Performer implements AttemptPerformer {
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Gathering<Call>();
   /** In the order of their entries. */
   readonly #toBegin: Call[] = [];
   /** Ends all calls: they end together or not at all. */
@@ -102,7 +102,7 @@ export class Performer implements AttemptPerformer {
     const plan = planOf(attempt, maxBytes);
     const room = plan.kind !== 'list' ? 'none' : plan.bytes > maxBytes ? 'awaited' : 'held';
     if (room === 'held') this.#lists.take(plan.bytes);
-    const call: Call = { queue, terms, attempt, plan, room, pause: undefined };
+    const call: Call = { queue, terms, attempt, plan, room, pause: undefined, place: -1 };
     this.#calls.add(call);
     this.#toBegin.push(call);
     if (this.#toBegin.length === 1) this.ports.timers.soon(() => this.#beginSome());
@@ -139,7 +139,7 @@ export class Performer implements AttemptPerformer {
   end(): void {
     this.#isEnded = true;
     this.#abort.abort();
-    for (const call of this.#calls) call.pause?.cancel();
+    for (const call of this.#calls.all()) call.pause?.cancel();
     this.#calls.clear();
   }
 

@@ -12,6 +12,8 @@ import type { AddressRules } from './address-rules.js';
 interface CallTarget {
   /** Scheme, host and port: what connections are shared by. */
   readonly origin: string;
+  /** With its port, where that is not the scheme's own. */
+  readonly host: string;
   /** Path and query, as the request line has them. */
   readonly path: string;
 }
@@ -31,7 +33,7 @@ export function readTarget(url: string, rules: AddressRules): TargetOutcome {
   const host = bareHost(parsed.hostname);
   const kind = isIP(host) === 0 ? undefined : rules.refusalOf(host, portOf(parsed));
   if (kind !== undefined) return refused(`endpoint resolves to a ${kind} address: ${host}`);
-  return { isOk: true, target: { origin: parsed.origin, path: parsed.pathname + parsed.search } };
+  return { isOk: true, target: { origin: parsed.origin, host: parsed.host, path: parsed.pathname + parsed.search } };
 }
 
 /** Without the brackets of an IPv6 address. */

@@ -11,14 +11,14 @@
  * TLS is that of Node with its trust store, HTTP/1.1 alone is offered.
  */
 import type { LookupAddress } from 'node:dns';
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { AddressRules } from './address-rules.js';
 import { bareHost } from './call-target.js';
 import { CallFailure } from './failure-words.js';
 import type { NameLookup } from './name-lookup.js';
 
-/** What is to be connected, as undici asks. */
+/** What is to be connected. */
 export interface ConnectTarget {
   readonly hostname: string;
   readonly protocol: string;
@@ -44,8 +44,11 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 export class Connector {
   constructor(readonly options: ConnectorOptions) {}
 
-  /** Calls back once. Destroying the socket that is returned ends the attempt. */
-  connect(target: ConnectTarget, connected: Connected): Socket {
+  /**
+   * Calls back once. Destroying the socket that is returned ends the attempt.
+   * @param onread has all that is read, in place of the socket's events
+   */
+  connect(target: ConnectTarget, onread: OnReadOpts, connected: Connected): Socket {
     const isTls = target.protocol === 'https:';
     const host = bareHost(target.hostname);
     const port = Number(target.port) || (isTls ? 443 : 80);
@@ -59,6 +62,7 @@ export class Connector {
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+      onread,
     };
     const socket = isTls
       ? connectTls({

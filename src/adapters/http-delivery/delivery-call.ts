@@ -1,23 +1,22 @@
 /**
- * One call to a destination, from its place among the connections to its outcome. It is what undici tells of the
- * response: the names of its methods `on…` are undici's.
+ * One call to a destination, from its place among the connections to its outcome.
  *
  * Invariants
  *  DC1 there is exactly one outcome, whichever of response, failure, time limit and interruption comes first
  *  DC2 with the outcome the call holds nothing any more: no timer, no place, no connection
- *  DC3 no method throws: undici would end the connection's client with it
+ *  DC3 no method throws, whatever a connection tells and in whatever order
  *  DC4 of all that arrives, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
  *  DC5 a connection that was used before may have been closed while the request was on its way. When it ends without a
  *      byte of an answer, the call goes out again on a new one, once
  *  DC6 a long answer is read on when there is room for it; the time limit goes on meanwhile
  */
-import type { Dispatcher } from 'undici';
+import type { Gathered } from '../../kernel/index.js';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
 import { type AnswerMemory, type AnswerPlace, FREE_ANSWER_BYTES } from './answer-memory.js';
-import { CallFailure, failureWords, isConnectionLost, timeoutWords } from './failure-words.js';
-import type { Connection, OriginConnections, Passenger } from './origin-connections.js';
+import type { Connection, Passenger, SentRequest } from './connection.js';
+import { failureWords, isConnectionLost, timeoutWords } from './failure-words.js';
+import type { OriginConnections } from './origin-connections.js';
 import { ResponseBody } from './response-body.js';
-import { responseHeaders } from './response-headers.js';
 
 /** Interim responses (1xx) of one call; nobody sends more in earnest. */
 const MAX_INTERIM_RESPONSES = 16;
@@ -25,14 +24,15 @@ const MAX_INTERIM_RESPONSES = 16;
 export interface CallPlan {
   readonly call: OutgoingCall;
   readonly connections: OriginConnections;
-  readonly dispatch: Dispatcher.DispatchOptions;
+  readonly request: SentRequest;
   readonly maxOverheadBytes: number;
   readonly answers: AnswerMemory;
   /** Called once, when nothing of the call is left. */
   readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
 }
 
-export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
+export class DeliveryCall implements Passenger, Gathered {
+  place = -1;
   readonly #plan: CallPlan;
   readonly #startedAtMs = performance.now();
   readonly #timer: NodeJS.Timeout;
@@ -47,7 +47,7 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
   #wentOutAgain = false;
   /** Undefined: the answer is short until now. */
   #place: AnswerPlace | undefined;
-  #resume: () => void = () => {};
+  #isWaitingForRoom = false;
   #isOver = false;
 
   constructor(plan: CallPlan) {
@@ -66,7 +66,7 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
 
   board(connection: Connection): void {
     this.#connection = connection;
-    connection.client.dispatch(this.#plan.dispatch, this);
+    connection.send(this.#plan.request);
   }
 
   received(bytes: number): void {
@@ -80,50 +80,47 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
     this.#end({ kind: 'interrupted' }, false);
   }
 
-  onConnect(): void {}
-
-  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
-    if (this.#isOver) return true;
+  onHeaders(status: number, headers: OutgoingCall['headers']): void {
+    if (this.#isOver) return;
     if (status >= 200) {
       this.#status = status;
-      this.#resume = resume;
-      this.#headers = responseHeaders(headers);
-      return true;
+      this.#headers = headers;
+      return;
     }
     this.#interimResponses += 1;
     if (this.#interimResponses > MAX_INTERIM_RESPONSES) this.#fail('too many interim responses');
-    return true;
   }
 
-  onData(chunk: Buffer): boolean {
+  onData(chunk: Uint8Array): void {
     this.#bodyBytes += chunk.length;
-    if (this.#isOver) return true;
-    if (this.#body.add(chunk)) {
-      this.#respond(true);
-      return true;
-    }
-    return this.#place !== undefined || this.#body.length <= FREE_ANSWER_BYTES || this.#takeRoom();
+    if (this.#isOver) return;
+    if (this.#body.add(chunk)) this.#respond(true);
+    else if (this.#place === undefined && this.#body.length > FREE_ANSWER_BYTES) this.#takeRoom();
   }
 
-  /** DC6. @returns whether to read on at once */
-  #takeRoom(): boolean {
+  get readsOn(): boolean {
+    return !this.#isWaitingForRoom;
+  }
+
+  /** DC6 */
+  #takeRoom(): void {
     const { call, answers } = this.#plan;
     const length = Number(this.#headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? Number.NaN);
     const bytes = length > 0 ? Math.min(length, call.maxResponseBytes) : call.maxResponseBytes;
-    this.#place = { tenant: call.tenant ?? '', bytes, goOn: () => setImmediate(() => this.#goOn()) };
-    return answers.take(this.#place);
+    this.#place = { tenant: call.tenant ?? '', bytes, goOn: () => this.#goOn() };
+    this.#isWaitingForRoom = !answers.take(this.#place);
   }
 
-  /** Not from within another connection's parser: there is one for all of them. */
   #goOn(): void {
-    if (!this.#isOver) this.#resume();
+    this.#isWaitingForRoom = false;
+    if (!this.#isOver) this.#connection?.goOn();
   }
 
   onComplete(): void {
     this.#respond(false);
   }
 
-  onError(error: Error): void {
+  onError(error: unknown): void {
     if (this.#isOver) return;
     const connection = this.#connection;
     if (connection?.isReused && this.#receivedBytes === 0 && !this.#wentOutAgain && isConnectionLost(error)) {
@@ -132,10 +129,6 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
       return;
     }
     this.#fail(failureWords(error));
-  }
-
-  onUpgrade(): void {
-    this.onError(new CallFailure('response is not valid HTTP/1.1'));
   }
 
   #respond(isCut: boolean): void {

@@ -3,8 +3,18 @@
  * addresses of ours, no library's phrasing and nothing of the request.
  */
 
+export const INVALID = 'response is not valid HTTP/1.1';
+export const OTHER_LENGTH = 'response body does not have the length that was told';
+
 /** A failure that was put into words where it was noticed. */
 export class CallFailure extends Error {}
+
+/** The other end closed an established connection. */
+export class ConnectionLost extends CallFailure {
+  constructor() {
+    super('connection closed before the response was complete');
+  }
+}
 
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -23,11 +33,6 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     EAI_FAIL: 'name lookup failed',
     EMFILE: 'no sockets left',
     ENFILE: 'no sockets left',
-    UND_ERR_SOCKET: 'connection closed before the response was complete',
-    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'response body does not have the length that was told',
-    UND_ERR_HEADERS_OVERFLOW: 'response headers too large',
-    UND_ERR_INVALID_ARG: 'request cannot be sent',
-    UND_ERR_NOT_SUPPORTED: 'request cannot be sent',
     ERR_TLS_CERT_ALTNAME_INVALID: 'certificate is for another host',
     CERT_HAS_EXPIRED: 'certificate has expired',
     CERT_NOT_YET_VALID: 'certificate is not valid yet',
@@ -45,17 +50,15 @@ export function failureWords(error: unknown): string {
   const code = codeOf(error);
   const words = WORDS.get(code);
   if (words !== undefined) return words;
-  // undici's parser gives its errors a name, and a code only sometimes.
-  if (error instanceof Error && error.name === 'HTTPParserError') return 'response is not valid HTTP/1.1';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'TLS handshake failed';
   return code === '' ? 'connection failed' : `connection failed (${code})`;
 }
 
-const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const LOST = new Set(['ECONNRESET', 'EPIPE']);
 
 /** The other end closed or reset an established connection. */
 export function isConnectionLost(error: unknown): boolean {
-  return LOST.has(codeOf(error));
+  return error instanceof ConnectionLost || LOST.has(codeOf(error));
 }
 
 /** `timed out after 30s`. */

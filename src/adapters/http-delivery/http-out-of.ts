@@ -2,11 +2,11 @@
 import type { Config } from '../../config/index.js';
 import type { Metrics } from '../../ports/index.js';
 import { resolverOfThisMachine } from './resolve-name.js';
-import { UndiciHttpOut } from './undici-http-out.js';
+import { SocketHttpOut } from './socket-http-out.js';
 
-export function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): UndiciHttpOut {
+export function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): SocketHttpOut {
   const { deliveryNameServers: servers } = delivery;
-  const out = new UndiciHttpOut({
+  const out = new SocketHttpOut({
     allowPrivate: destinations.allowPrivateDestinations,
     allow: destinations.destinationAllow,
     socketsPerOrigin: delivery.deliveryPerOrigin,

@@ -1,94 +1,31 @@
 /**
- * The connections to one origin. A connection carries one call at a time and is used again when its call came to
- * a clean end; otherwise it is thrown away, so that nothing of an ended call can stay in it.
+ * The connections to one origin. One whose call came to a clean end is used again; any other is thrown away, so that
+ * nothing of an ended call can stay in it.
  *
  * Invariants
  *  OC1 no more than `maxSockets` connections at a time, whatever state they are in
  *  OC2 calls beyond that wait in order of arrival; one that ends meanwhile leaves at once
- *  OC3 a connection without a call is closed by whatever it brings: no call may take it for its answer, and nobody
- *      counts it
+ *  OC3 a connection that ends without a call is forgotten, and one that its other end is about to close is not used
  */
-import type { Socket } from 'node:net';
-import { Client } from 'undici';
-import type { Connector } from './connector.js';
-import { readInPieces } from './read-in-pieces.js';
+import { Connection, type ConnectionOptions, type Passenger } from './connection.js';
 
-/** A call as its origin's connections see it. */
-export interface Passenger {
-  /** Sends itself; tells `release` when it is over. */
-  board(connection: Connection): void;
-  /** Bytes that came from its connection, before anything looks at them; those of TLS itself are not among them. */
-  received(bytes: number): void;
-}
-
-export interface OriginOptions {
-  readonly connector: Connector;
+export interface OriginOptions extends ConnectionOptions {
   readonly maxSockets: number;
-  readonly maxHeaderBytes: number;
-}
-
-export class Connection {
-  readonly client: Client;
-  #socket: Socket | undefined;
-  #passenger: Passenger | undefined;
-  /** Calls that came to a clean end on the present socket. */
-  #callsBefore = 0;
-
-  constructor(origin: string, { connector, maxHeaderBytes }: OriginOptions) {
-    this.client = new Client(origin, {
-      connect: (target, connected) => {
-        const socket = connector.connect(target, (...result) => connected(...result));
-        this.#socket = socket;
-        this.#callsBefore = 0;
-        readInPieces(socket, (bytes) => this.#received(socket, bytes));
-      },
-      pipelining: 1,
-      maxHeaderSize: maxHeaderBytes,
-      // The whole call has one time limit, kept by the call itself.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-  }
-
-  /** The socket has carried a call before: its other end may have closed it since. */
-  get isReused(): boolean {
-    return this.#callsBefore > 0;
-  }
-
-  carry(passenger: Passenger): void {
-    this.#passenger = passenger;
-    passenger.board(this);
-  }
-
-  /** Its call came to a clean end. */
-  empty(): void {
-    this.#passenger = undefined;
-    this.#callsBefore += 1;
-  }
-
-  /** OC3 */
-  #received(socket: Socket, bytes: number): void {
-    if (this.#passenger === undefined) socket.destroy();
-    else this.#passenger.received(bytes);
-  }
-
-  /** Also while it is being made. */
-  destroy(): void {
-    this.client.destroy(null, ignore);
-    this.#socket?.destroy();
-  }
 }
 
 export class OriginConnections {
   readonly #waiting = new Set<Passenger>();
   readonly #free: Connection[] = [];
   readonly #all = new Set<Connection>();
+  readonly #target: URL;
   #isPumping = false;
 
   constructor(
     readonly origin: string,
     readonly options: OriginOptions,
-  ) {}
+  ) {
+    this.#target = new URL(origin);
+  }
 
   get isIdle(): boolean {
     return this.#free.length === this.#all.size && this.#waiting.size === 0;
@@ -111,8 +48,7 @@ export class OriginConnections {
 
   /** Takes the passenger off a connection that was lost, and has it board a new one in its place. */
   replace(lost: Connection, passenger: Passenger): void {
-    this.#all.delete(lost);
-    lost.destroy();
+    this.#drop(lost);
     this.#make().carry(passenger);
   }
 
@@ -123,18 +59,18 @@ export class OriginConnections {
 
   /** @param isClean the call came to its end and left nothing behind */
   release(connection: Connection, isClean: boolean): void {
-    if (isClean) {
-      connection.empty();
-      this.#free.push(connection);
-    } else {
-      this.#all.delete(connection);
-      connection.destroy();
-    }
+    if (isClean && connection.empty(performance.now())) this.#free.push(connection);
+    else this.#drop(connection);
     if (this.#waiting.size > 0 && !this.#isPumping) {
       this.#isPumping = true;
       // Not from within the parser of the response that has just ended.
       queueMicrotask(() => this.#pump());
     }
+  }
+
+  /** Those that are kept for no call any more. */
+  closeIdle(nowMs: number): void {
+    for (const connection of this.#free.filter(({ keptUntilMs }) => keptUntilMs <= nowMs)) this.#lost(connection);
   }
 
   destroy(): void {
@@ -156,15 +92,27 @@ export class OriginConnections {
   /** The one that was used last: the others grow idle and close. */
   #take(): Connection | undefined {
     const free = this.#free.pop();
-    if (free !== undefined || this.#all.size >= this.options.maxSockets) return free;
-    return this.#make();
+    if (free !== undefined) {
+      if (free.keptUntilMs > performance.now()) return free;
+      this.#drop(free);
+    }
+    return this.#all.size < this.options.maxSockets ? this.#make() : undefined;
   }
 
   #make(): Connection {
-    const made = new Connection(this.origin, this.options);
+    const made = new Connection(this.#target, this.options, (connection) => this.#lost(connection));
     this.#all.add(made);
     return made;
   }
-}
 
-function ignore(): void {}
+  #lost(connection: Connection): void {
+    const at = this.#free.indexOf(connection);
+    if (at >= 0) this.#free.splice(at, 1);
+    this.#drop(connection);
+  }
+
+  #drop(connection: Connection): void {
+    this.#all.delete(connection);
+    connection.destroy();
+  }
+}

@@ -54,7 +54,9 @@ export class Origins {
   }
 
   #closeIdle(): void {
-    const before = performance.now() - this.options.idleMs;
+    const nowMs = performance.now();
+    for (const connections of this.#all.values()) connections.closeIdle(nowMs);
+    const before = nowMs - this.options.idleMs;
     for (const [connections, sinceMs] of this.#idleSinceMs) {
       if (sinceMs > before) return;
       this.#forget(connections);

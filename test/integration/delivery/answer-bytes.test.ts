@@ -1,8 +1,8 @@
-/** All that a destination sends in one answer is bounded, whatever part it calls it. Proves DC4, DC6, OC3. */
+/** All that a destination sends in one answer is bounded, whatever part it calls it. Proves DC4, DC6, CNX1, CNX3. */
 import type { Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { expect } from 'chai';
-import { type HttpOutOptions, UndiciHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import { type HttpOutOptions, SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
 import type { CallOutcome } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { RawDestination } from '../../support/raw-destination.js';
@@ -20,8 +20,8 @@ describe('the bytes of an answer', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  function httpOut(options: Partial<HttpOutOptions> = {}): UndiciHttpOut {
-    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], maxOverheadBytes: MAX_OVERHEAD_BYTES, ...options });
+  function httpOut(options: Partial<HttpOutOptions> = {}): SocketHttpOut {
+    const out = new SocketHttpOut({ allowPrivate: true, allow: [], maxOverheadBytes: MAX_OVERHEAD_BYTES, ...options });
     closing.push(() => out.close());
     return out;
   }
@@ -59,7 +59,7 @@ describe('the bytes of an answer', () => {
     return { outcome, flood };
   }
 
-  function call(out: UndiciHttpOut, url: string, maxResponseBytes = 1000): Promise<CallOutcome> {
+  function call(out: SocketHttpOut, url: string, maxResponseBytes = 1000): Promise<CallOutcome> {
     const signal = new AbortController().signal;
     return out.send({
       url,
@@ -117,7 +117,7 @@ describe('the bytes of an answer', () => {
       return { url: destination.url(), sockets };
     }
 
-    function of(tenant: string, out: UndiciHttpOut, url: string) {
+    function of(tenant: string, out: SocketHttpOut, url: string) {
       const ended = new AbortController();
       const call = { url, tenant, method: 'GET', headers: [], body: new Uint8Array(0), timeoutMs: 30_000 } as const;
       return { end: () => ended.abort(), outcome: out.send({ ...call, maxResponseBytes: LONG, signal: ended.signal }) };

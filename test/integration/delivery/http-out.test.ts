@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type HttpOutOptions, UndiciHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import { type HttpOutOptions, SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
 import type { CallOutcome, OutgoingCall } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { RawDestination } from '../../support/raw-destination.js';
@@ -27,8 +27,8 @@ describe('calls to destinations', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  function httpOut(options: Partial<HttpOutOptions> = {}): UndiciHttpOut {
-    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], ...options });
+  function httpOut(options: Partial<HttpOutOptions> = {}): SocketHttpOut {
+    const out = new SocketHttpOut({ allowPrivate: true, allow: [], ...options });
     closing.push(() => out.close());
     return out;
   }

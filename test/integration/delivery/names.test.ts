@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import {
   type HttpOutOptions,
   resolverOfThisMachine,
-  UndiciHttpOut,
+  SocketHttpOut,
 } from '../../../src/adapters/http-delivery/index.js';
 import type { CallOutcome } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -47,7 +47,7 @@ describe('names of destinations', () => {
   }
 
   function callerBy(resolve: NonNullable<HttpOutOptions['resolve']>, options: Partial<HttpOutOptions> = {}) {
-    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], resolve, ...options });
+    const out = new SocketHttpOut({ allowPrivate: true, allow: [], resolve, ...options });
     closing.push(() => out.close());
     return (name: string, timeoutMs = 30_000): Promise<CallOutcome> =>
       out.send({

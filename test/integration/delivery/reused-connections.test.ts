@@ -1,7 +1,7 @@
-/** A connection that its other end closes just as the next request is on its way. Proves DC5, OC2. */
+/** A connection that its other end closes just as the next request is on its way. Proves DC5, OC2, OC3, CNX2. */
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { UndiciHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import { SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
 import type { CallOutcome } from '../../../src/ports/index.js';
 import { RawDestination } from '../../support/raw-destination.js';
 
@@ -28,7 +28,7 @@ describe('a connection that was used before', () => {
   }
 
   function caller(destination: RawDestination, socketsPerOrigin = 10) {
-    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], socketsPerOrigin });
+    const out = new SocketHttpOut({ allowPrivate: true, allow: [], socketsPerOrigin });
     closing.push(() => out.close());
     return (body = 'hello', timeoutMs = 5000): Promise<CallOutcome> =>
       out.send({
@@ -66,6 +66,19 @@ describe('a connection that was used before', () => {
       ]);
     });
   }
+
+  it('and that its other end is about to close, as it says, carries no other call', async () => {
+    for (const [keptSeconds, connections] of [
+      [2, 2],
+      [60, 1],
+    ] as const) {
+      const kept = `HTTP/1.1 200 OK\r\nKeep-Alive: timeout=${keptSeconds}\r\nContent-Length: 2\r\n\r\nok`;
+      const destination = await destinationThat((socket) => socket.write(kept));
+      const call = caller(destination);
+      expect([wordsOf(await call()), wordsOf(await call())]).to.deep.equal(['200', '200']);
+      expect(destination.connections).to.equal(connections);
+    }
+  });
 
   it('is replaced by a new one, and by no other that was used', async () => {
     const held: Socket[] = [];

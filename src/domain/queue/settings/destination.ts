@@ -6,12 +6,17 @@
  * Refused is whatever two parsers could read differently: white space, control characters, backslashes in front of
  * the query, more or fewer than two slashes.
  */
-import { readUrl } from '../../../kernel/index.js';
+import { Remembered, readUrl } from '../../../kernel/index.js';
 import { MAX_URL_BYTES } from '../limits.js';
 
 export type DestinationOutcome =
   | { readonly isOk: true; readonly url: string }
   | { readonly isOk: false; readonly message: string };
+
+/** Good ones of before; longer ones are read each time, so that the memory of them stays small. */
+const MAX_KNOWN = 2000;
+const MAX_KNOWN_CHARACTERS = 512;
+const known = new Remembered<string, DestinationOutcome>(MAX_KNOWN);
 
 const SCHEME = /^https?:\/\//i;
 const BLANK_OR_CONTROL = /[\p{Cc}\s]/u;
@@ -21,6 +26,14 @@ const BLANK_OR_CONTROL = /[\p{Cc}\s]/u;
  * @returns the URL without its fragment, which is no part of a request
  */
 export function parseDestinationUrl(text: string, what = 'destination'): DestinationOutcome {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const outcome = readDestination(text, what);
+  if (outcome.isOk && text.length <= MAX_KNOWN_CHARACTERS) known.set(text, outcome);
+  return outcome;
+}
+
+function readDestination(text: string, what: string): DestinationOutcome {
   const problem = (reason: string): DestinationOutcome => ({ isOk: false, message: `invalid ${what} url: ${reason}` });
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme === undefined) return problem('endpoint has invalid scheme, add http:// or https://');

@@ -18,11 +18,11 @@ describe('call target', () => {
   it('is an origin and a path with its query', () => {
     expect(readTarget('https://a.example:8443/x/y?a=b&c#part', RULES)).to.deep.equal({
       isOk: true,
-      target: { origin: 'https://a.example:8443', path: '/x/y?a=b&c' },
+      target: { origin: 'https://a.example:8443', host: 'a.example:8443', path: '/x/y?a=b&c' },
     });
     expect(readTarget('http://a.example', RULES)).to.deep.equal({
       isOk: true,
-      target: { origin: 'http://a.example', path: '/' },
+      target: { origin: 'http://a.example', host: 'a.example', path: '/' },
     });
   });
 

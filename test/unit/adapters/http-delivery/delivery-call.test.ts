@@ -1,16 +1,18 @@
-/** One call, told of in any order of what undici may tell. Proves DC3, and DC1 whatever the order. */
+/** One call, told of in any order of what a connection may tell. Proves DC3, and DC1 whatever the order. */
 import { expect } from 'chai';
-import type { Dispatcher } from 'undici';
 import { AnswerMemory } from '../../../../src/adapters/http-delivery/answer-memory.js';
+import type { Connection } from '../../../../src/adapters/http-delivery/connection.js';
 import { DeliveryCall } from '../../../../src/adapters/http-delivery/delivery-call.js';
-import type { Connection, OriginConnections } from '../../../../src/adapters/http-delivery/origin-connections.js';
+import { ConnectionLost } from '../../../../src/adapters/http-delivery/failure-words.js';
+import type { OriginConnections } from '../../../../src/adapters/http-delivery/origin-connections.js';
+import type { HeaderList } from '../../../../src/domain/queue/index.js';
 import type { CallOutcome } from '../../../../src/ports/index.js';
 import { seededRandom } from '../../../support/kv-bench.js';
 
 const MAX_RESPONSE_BYTES = 200_000;
 const ERRORS = [
   new Error('plain'),
-  Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' }),
+  new ConnectionLost(),
   Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
   Object.assign(new Error('odd'), { code: 7 }),
   null as unknown as Error,
@@ -19,12 +21,15 @@ const ERRORS = [
 ];
 const HEADERS = [
   [],
-  [Buffer.from('Content-Length')],
-  ['Content-Length', '-1'],
-  ['content-length', 'many'],
-  ['Content-Length', '150000'],
-  ['\xff\0', '\xff', 'x', ''],
-].map((words) => words.map((word) => Buffer.from(word)));
+  [['Content-Length', '']],
+  [['Content-Length', '-1']],
+  [['content-length', 'many']],
+  [['Content-Length', '150000']],
+  [
+    ['\xff\0', '\xff'],
+    ['x', ''],
+  ],
+] as const;
 
 describe('a call to a destination', () => {
   it('throws from none of its methods, in whatever order they are called, and has one outcome (DC3)', () => {
@@ -39,12 +44,11 @@ describe('a call to a destination', () => {
       const told: (() => unknown)[] = [
         () => call.board(connection),
         () => call.received(pick([0, 1, 1000, 100_000])),
-        () => call.onConnect(),
-        () => call.onHeaders(pick([100, 103, 200, 204, 404, 599]), pick(HEADERS), () => {}),
+        () => call.readsOn,
+        () => call.onHeaders(pick([100, 103, 200, 204, 404, 599]), pick<HeaderList>(HEADERS)),
         () => call.onData(Buffer.alloc(pick([0, 1, 70_000, 300_000]))),
         () => call.onComplete(),
         () => call.onError(pick(ERRORS)),
-        () => call.onUpgrade(),
         () => call.interrupt(),
       ];
       const order: number[] = [];
@@ -66,7 +70,7 @@ describe('a call to a destination', () => {
 
 function callWith(over: (call: DeliveryCall, outcome: CallOutcome) => void) {
   const answers = new AnswerMemory(250_000);
-  const connection = { client: { dispatch: () => true }, isReused: true } as unknown as Connection;
+  const connection = { send: () => {}, goOn: () => {}, isReused: true } as unknown as Connection;
   const connections = {
     enter: () => {},
     leave: () => {},
@@ -80,7 +84,7 @@ function callWith(over: (call: DeliveryCall, outcome: CallOutcome) => void) {
       signal: new AbortController().signal,
     } as never,
     connections,
-    dispatch: {} as Dispatcher.DispatchOptions,
+    request: { head: '', body: new Uint8Array(0), hasBodylessAnswer: false },
     maxOverheadBytes: 64 * 1024,
     answers,
     over,

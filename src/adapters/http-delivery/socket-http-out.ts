@@ -1,22 +1,22 @@
 /**
- * Calls to destinations over HTTP/1.1, with undici's client for one connection underneath (ports/http-out: HO1–HO4).
- * Redirects, decoding and proxies of the environment are features of layers that are not used here.
+ * Calls to destinations over HTTP/1.1, on sockets (ports/http-out: HO1–HO4). There are no redirects, no decoding and no
+ * proxies of the environment.
  *
  * One time limit holds for a whole call: waiting for a connection, lookup, connecting, request, headers and body.
  * Within it the lookup and connecting have one each. There is none between two bytes: a destination may take its time, and one
  * that drips is ended by the whole.
  */
-import type { Dispatcher } from 'undici';
 import type { CallOutcome, HttpOut, Metrics, OutgoingCall } from '../../ports/index.js';
 import { type AddressRuleOptions, AddressRules } from './address-rules.js';
 import { AnswerMemory } from './answer-memory.js';
 import { readTarget, type TargetOutcome } from './call-target.js';
 import { Connector } from './connector.js';
 import { DeliveryCall } from './delivery-call.js';
-import { Interruptions } from './interruptions.js';
 import { NameLookup } from './name-lookup.js';
 import { Origins } from './origins.js';
+import { requestHead } from './request-head.js';
 import { type ResolveName, resolverOfThisMachine } from './resolve-name.js';
+import { RunningCalls } from './running-calls.js';
 
 export interface HttpOutOptions extends AddressRuleOptions {
   /** Connections to one origin. Default 100: a receiver that takes a second answers 100 a second. */
@@ -65,25 +65,10 @@ const MAX_KNOWN_URLS = 2000;
 const MAX_KNOWN_URL_CHARACTERS = 512;
 /** Node fires longer timers at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Headers that belong to the connection, not to the message: they are said here alone, whatever the caller gives. */
-const CONNECTION_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-export class UndiciHttpOut implements HttpOut {
+export class SocketHttpOut implements HttpOut {
   readonly #rules: AddressRules;
   readonly #origins: Origins;
-  readonly #interruptions = new Interruptions();
-  readonly #running = new Set<DeliveryCall>();
+  readonly #running = new RunningCalls();
   readonly #knownUrls = new Map<string, TargetOutcome>();
   readonly #maxOverheadBytes: number;
   readonly #answers: AnswerMemory;
@@ -127,24 +112,25 @@ export class UndiciHttpOut implements HttpOut {
     if (this.#isClosed || call.signal.aborted) return Promise.resolve({ kind: 'interrupted' });
     const read = this.#targetOf(call.url);
     if (!read.isOk) return Promise.resolve({ kind: 'no-response', error: read.reason, durationMs: 0 });
-    const { origin, path } = read.target;
+    const { origin, host, path } = read.target;
+    const head = requestHead(call, host, path);
+    if (head === undefined)
+      return Promise.resolve({ kind: 'no-response', error: 'request cannot be sent', durationMs: 0 });
     return new Promise((resolve) => {
       const connections = this.#origins.use(origin);
       const delivery = new DeliveryCall({
         call: call.timeoutMs > MAX_TIMER_MS ? { ...call, timeoutMs: MAX_TIMER_MS } : call,
         connections,
-        dispatch: dispatchOptions(call, path),
+        request: { head, body: call.body, hasBodylessAnswer: call.method === 'HEAD' },
         maxOverheadBytes: this.#maxOverheadBytes,
         answers: this.#answers,
         over: (ended, outcome) => {
           this.#running.delete(ended);
-          this.#interruptions.delete(ended);
           this.#origins.noteEnd(connections);
           resolve(outcome);
         },
       });
       this.#running.add(delivery);
-      this.#interruptions.add(delivery);
       delivery.start();
     });
   }
@@ -157,7 +143,7 @@ export class UndiciHttpOut implements HttpOut {
   /** Calls under way end as interrupted. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const call of this.#running) call.interrupt();
+    this.#running.interruptAll();
     this.#origins.close();
   }
 
@@ -173,22 +159,4 @@ export class UndiciHttpOut implements HttpOut {
     }
     return read;
   }
-}
-
-function dispatchOptions({ method, headers, body }: OutgoingCall, path: string): Dispatcher.DispatchOptions {
-  return { path, method, headers: flatHeaders(headers), body: body.length > 0 ? body : null, reset: false };
-}
-
-/** Names and values by turns. Nothing is ever decoded, so nothing encoded is asked for unless the caller does. */
-function flatHeaders(headers: OutgoingCall['headers']): string[] {
-  const flat: string[] = [];
-  let isEncodingNamed = false;
-  for (const [name, value] of headers) {
-    const lower = name.toLowerCase();
-    if (CONNECTION_HEADERS.has(lower)) continue;
-    if (lower === 'accept-encoding') isEncodingNamed = true;
-    flat.push(name, value);
-  }
-  if (!isEncodingNamed) flat.push('accept-encoding', 'identity');
-  return flat;
 }

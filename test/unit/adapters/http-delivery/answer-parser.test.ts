@@ -1,0 +1,159 @@
+/** Answers as they are read off a connection. Proves ANS1–ANS4. */
+import { expect } from 'chai';
+import { AnswerParser } from '../../../../src/adapters/http-delivery/answer-parser.js';
+import { CallFailure } from '../../../../src/adapters/http-delivery/failure-words.js';
+
+const MAX_HEADER_BYTES = 200;
+const BEGUN = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${BEGUN}Transfer-Encoding: chunked\r\n\r\n`;
+const OK = `${BEGUN}Content-Length: 2\r\n\r\nok`;
+
+describe('an answer on a connection', () => {
+  /** What is told of it, and then how many bytes belong to it, or why it is refused. */
+  function toldOf(pieces: readonly string[], { isBodyless = false, hasEnd = false } = {}): readonly string[] {
+    const parser = new AnswerParser(MAX_HEADER_BYTES);
+    const told: string[] = [];
+    let body = '';
+    parser.expect(
+      {
+        onHeaders: (status, headers) => told.push(`${status} ${JSON.stringify(headers)}`),
+        onData: (chunk) => {
+          body += Buffer.from(chunk).toString('latin1');
+        },
+        onComplete: () => told.push(`body ${body}`, parser.mayGoOn ? 'goes on' : 'ends'),
+      },
+      isBodyless,
+    );
+    try {
+      let belongs = 0;
+      for (const piece of pieces) belongs += parser.read(Buffer.from(piece, 'latin1'), 0, piece.length);
+      if (hasEnd) parser.end();
+      return [...told, parser.isIdle ? `${belongs} bytes` : 'more is awaited'];
+    } catch (failure) {
+      if (!(failure instanceof CallFailure)) throw failure;
+      return [failure.message];
+    }
+  }
+
+  const whole: [string, string, string[]][] = [
+    ['has a length', OK, ['200 [["Content-Length","2"]]', 'body ok', 'goes on', '40 bytes']],
+    ['is empty', `${BEGUN}Content-Length: 0\r\n\r\n`, ['200 [["Content-Length","0"]]', 'body ', 'goes on', '38 bytes']],
+    ['has a status that never has a body', 'HTTP/1.1 204 No\r\n\r\n', ['204 []', 'body ', 'goes on', '19 bytes']],
+    [
+      'has chunks, extensions and trailers',
+      `${CHUNKED}1;a="b"\r\no\r\n01\r\nk\r\n0\r\nX: y\r\n\r\n`,
+      ['200 [["Transfer-Encoding","chunked"]]', 'body ok', 'goes on', '77 bytes'],
+    ],
+    ['follows empty lines', `\r\n\n${OK}`, ['200 [["Content-Length","2"]]', 'body ok', 'goes on', '43 bytes']],
+    [
+      'follows an interim one',
+      `HTTP/1.1 103 Early\r\nX: y\r\n\r\n${OK}`,
+      ['103 [["X","y"]]', '200 [["Content-Length","2"]]', 'body ok', 'goes on', '68 bytes'],
+    ],
+    [
+      'says that it is the last',
+      `${BEGUN}Connection: x, Close\r\nContent-Length: 0\r\n\r\n`,
+      ['200 [["Connection","x, Close"],["Content-Length","0"]]', 'body ', 'ends', '60 bytes'],
+    ],
+    [
+      'is of the version before',
+      'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n',
+      ['200 [["Content-Length","0"]]', 'body ', 'ends', '38 bytes'],
+    ],
+    [
+      'has values of any byte but control characters',
+      `${BEGUN}x-a:\t \xff b \r\nB:\r\nContent-Length: 0\r\n\r\n`,
+      ['200 [["X-A","\xff b "],["B",""],["Content-Length","0"]]', 'body ', 'goes on', '54 bytes'],
+    ],
+    [
+      'is followed by bytes that are not its own',
+      `${OK}more`,
+      ['200 [["Content-Length","2"]]', 'body ok', 'goes on', '40 bytes'],
+    ],
+  ];
+  for (const [what, text, told] of whole) {
+    it(`that ${what} is the same in whatever two pieces it comes`, () => {
+      for (let at = 0; at <= text.length; at += 1) {
+        expect(toldOf([text.slice(0, at), text.slice(at)]), `${at}`).to.deep.equal(told);
+      }
+      expect(toldOf([...text])).to.deep.equal(told);
+    });
+  }
+
+  it('without a length ends with its connection', () => {
+    const text = `${BEGUN}\r\nall of it`;
+    expect(toldOf([text])).to.deep.equal(['200 []', 'more is awaited']);
+    expect(toldOf([text], { hasEnd: true })).to.deep.equal(['200 []', 'body all of it', 'ends', '28 bytes']);
+  });
+
+  it('to HEAD has no body, whatever its head says', () => {
+    const text = `${BEGUN}Content-Length: 9\r\n\r\n`;
+    expect(toldOf([text], { isBodyless: true })).to.deep.equal([
+      '200 [["Content-Length","9"]]',
+      'body ',
+      'goes on',
+      '38 bytes',
+    ]);
+  });
+
+  const INVALID = 'response is not valid HTTP/1.1';
+  const OTHER_LENGTH = 'response body does not have the length that was told';
+  const LOST = 'connection closed before the response was complete';
+  const TOO_LARGE = 'response headers too large';
+  const refused: [string, string, string][] = [
+    ['no status line', 'hello there\r\n', INVALID],
+    ['another protocol', 'RTSP/1.0 200 OK\r\n', INVALID],
+    ['a status of two digits', 'HTTP/1.1 20 OK\r\n', INVALID],
+    ['a line that ends without a carriage return', `${BEGUN}X: y\n\r\n`, INVALID],
+    ['a carriage return within a line', `${BEGUN}X: a\rb\r\n\r\n`, INVALID],
+    ['a folded header', `${BEGUN}X: a\r\n b\r\n\r\n`, INVALID],
+    ['a header without a colon', `${BEGUN}X\r\n\r\n`, INVALID],
+    ['a header without a name', `${BEGUN}: y\r\n\r\n`, INVALID],
+    ['space behind a name', `${BEGUN}X : y\r\n\r\n`, INVALID],
+    ['a control character in a value', `${BEGUN}X: \x01\r\n\r\n`, INVALID],
+    ['a length that is no number', `${BEGUN}Content-Length: x\r\n\r\n`, INVALID],
+    ['a length below zero', `${BEGUN}Content-Length: -1\r\n\r\n`, INVALID],
+    ['two lengths', `${BEGUN}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, OTHER_LENGTH],
+    ['a length behind chunks', `${BEGUN}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n`, INVALID],
+    ['chunks behind a length', `${BEGUN}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n`, OTHER_LENGTH],
+    ['a length where there is no body', 'HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok', OTHER_LENGTH],
+    ['a chunk without a size', `${CHUNKED}\r\nok\r\n`, INVALID],
+    ['a size that is no number', `${CHUNKED}0x2\r\nok\r\n`, INVALID],
+    ['a size beyond all numbers', `${CHUNKED}${'f'.repeat(20)}\r\n`, INVALID],
+    ['a chunk that is longer than its size', `${CHUNKED}1\r\nok\r\n`, INVALID],
+    ['a length in its trailers', `${CHUNKED}0\r\nContent-Length: 2\r\n\r\n`, INVALID],
+    ['leave to go on with a body', 'HTTP/1.1 100 Continue\r\n\r\n', LOST],
+    ['another protocol to go on with', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', LOST],
+    ['as many bytes of headers as the bound', `${BEGUN}X: ${'y'.repeat(MAX_HEADER_BYTES - 1)}\r\n`, TOO_LARGE],
+    ['as many bytes of trailers', `${CHUNKED}0\r\nX: ${'y'.repeat(MAX_HEADER_BYTES - 1)}\r\n`, TOO_LARGE],
+  ];
+  for (const [what, text, words] of refused) {
+    it(`is refused for ${what}, whole and byte by byte: "${words}"`, () => {
+      expect(toldOf([text]).at(-1)).to.equal(words);
+      expect(toldOf([...text]).at(-1)).to.equal(words);
+    });
+  }
+
+  it('has one byte of headers fewer than the bound, and space before a value counts for nothing', () => {
+    const text = `${BEGUN}X:${' '.repeat(MAX_HEADER_BYTES)}${'y'.repeat(MAX_HEADER_BYTES - 2)}\r\n`;
+    expect(toldOf([text])).to.deep.equal(['more is awaited']);
+    expect(toldOf([...text])).to.deep.equal(['more is awaited']);
+  });
+
+  const broken: [string, string, string][] = [
+    ['before it', '', LOST],
+    ['within its headers', `${BEGUN}X: y`, LOST],
+    ['within its body', `${BEGUN}Content-Length: 9\r\n\r\nhalf`, LOST],
+    ['within a chunk', `${CHUNKED}9\r\nhalf`, LOST],
+    [
+      'within a body that was to be the last',
+      `${BEGUN}Connection: close\r\nContent-Length: 9\r\n\r\nhalf`,
+      OTHER_LENGTH,
+    ],
+  ];
+  for (const [where, text, words] of broken) {
+    it(`is refused when its connection ends ${where}`, () => {
+      expect(toldOf([text], { hasEnd: true })).to.deep.equal([words]);
+    });
+  }
+});
