@@ -105,10 +105,7 @@ export class RunWriter {
         this.#runStarted(event);
         return true;
       case 'RunReconfigured':
-        return this.#withRun(event.runId, (run) => {
-          this.#events.addRest();
-          this.rows.reconfigure(this.#account, run, event.envelope);
-        });
+        return this.#withRun(event.runId, (run) => this.#reconfigured(run, event));
       case 'RunEnded':
         return this.#withRun(event.runId, (run) => this.#runEnded(run, event));
       case 'WaiterAdded':
@@ -180,6 +177,11 @@ export class RunWriter {
       });
     }
     this.#add({ atMs, state: 'RUN_STARTED', run });
+  }
+
+  #reconfigured(run: RunRow, { envelope }: QueueEventOf<'RunReconfigured'>): void {
+    this.#events.addRest();
+    this.rows.reconfigure(this.#account, run, envelope);
   }
 
   #runEnded(run: RunRow, { runId, atMs, state, response, dlqId, error }: QueueEventOf<'RunEnded'>): void {
