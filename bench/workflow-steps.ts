@@ -61,7 +61,7 @@ function figuresOf(rounds: readonly Round[]): readonly Figure[] {
       name: 'steps / deliveries of the queue',
       value: median(rounds.map(({ steps }) => steps)) / median(rounds.map(({ deliveries }) => deliveries)),
       unit: 'ratio',
-      target: atLeast(0.35),
+      target: atLeast(0.45),
       note: `rounds ${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
     },
     {

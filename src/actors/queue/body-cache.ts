@@ -57,7 +57,8 @@ export class BodyCache implements PartitionBodies {
   }
 
   rest(number: number): void {
-    this.#pages.get(Math.floor(number / PAGE_BODIES))?.rest(number % PAGE_BODIES);
+    const page = this.#pages.get(Math.floor(number / PAGE_BODIES));
+    if (page !== undefined) this.parts.memory.giveBack(page, page.rest(number % PAGE_BODIES));
   }
 
   sealed(): void {

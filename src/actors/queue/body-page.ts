@@ -91,9 +91,11 @@ export class BodyPage implements EvictableBodies {
     return place <= this.#storedUpTo ? this.#letGo(place) : 0;
   }
 
-  /** Nobody asks for it for long: it goes when it is stored. */
-  rest(place: number): void {
+  /** Nobody asks for it for long: it goes now, or when it is stored. Returns the bytes that became free. */
+  rest(place: number): number {
+    if (place <= this.#storedUpTo) return this.#letGo(place);
     if (this.#kept?.[place] !== undefined) this.#isLive[place] = RESTING;
+    return 0;
   }
 
   /** Everything up to `place` that has no position yet came with the entry there. Returns the bytes that became free. */

@@ -6,6 +6,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Clients read a message back right after it was published, also when it has been delivered meanwhile. */
 export const DELIVERED_GRACE_MS = 10 * SECOND_MS;
+/** Bodies of what waits as long are read back when it is due: until then they would only take memory. */
+export const BODY_RESTS_FOR_MS = 10 * MINUTE_MS;
 /** What was accepted under a deduplication id is not accepted again for so long. */
 export const DEDUPLICATION_WINDOW_MS = 10 * MINUTE_MS;
 /** An edge repeats a publish for at most a minute, by either road. */

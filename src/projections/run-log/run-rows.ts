@@ -9,13 +9,16 @@ import { type MessageId, Remembered, type RunId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
-import { MESSAGE, RUN_STATE_NUMBERS, runNumber } from './schema.js';
+import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS, runNumber } from './schema.js';
 
 export interface RunRow {
   readonly id: number;
   readonly createdAtMs: number;
   /** Changes when the run is configured anew. */
   profile: number;
+  /** Of one that began while it was looked on: how many it has. Of others the tables know. */
+  events?: number;
+  entries?: number;
 }
 
 export interface RunMessageRow {
@@ -65,7 +68,13 @@ export class RunRows {
     const shared = this.shared.takeEnvelope(account, envelope);
     const values = [account, createdAtMs, runNumber(runId), runId, shared.id, shared.profile];
     const id = this.#sql.addRun.insert([...values, RUN_STATE_NUMBERS.RUN_STARTED, invoker]);
-    return remember(this.#active, keyOf(account, runId), { id, createdAtMs, profile: shared.profile });
+    return remember(this.#active, keyOf(account, runId), {
+      id,
+      createdAtMs,
+      profile: shared.profile,
+      events: 0,
+      entries: 0,
+    });
   }
 
   /** The one of that id that goes on. */
@@ -111,6 +120,7 @@ export class RunRows {
     const mark = step === undefined ? null : JSON.stringify(step);
     const what = [account, run.id, name, role, place, mark, envelope.id, body];
     const id = this.#sql.addMessage.insert([...what, createdAtMs, notBeforeMs, state, isDelayed ? 0 : 1]);
+    if (role === MESSAGE_ROLES.step && place === run.entries) run.entries += 1;
     const row = { id, run, isDelayed };
     return isPending(state) ? remember(this.#pending, keyOf(account, name), row) : row;
   }
@@ -151,7 +161,7 @@ export class RunRows {
 
   /** It may go when it is old enough. @returns its events and one for itself, which count from now on */
   letGo(run: RunRow): number {
-    const events = 1 + (this.#sql.eventsOf.get([run.id])?.events as number);
+    const events = 1 + (run.events ?? (this.#sql.eventsOf.get([run.id])?.events as number));
     this.#sql.letGo.run([events, run.id]);
     return events;
   }

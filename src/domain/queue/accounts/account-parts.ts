@@ -50,6 +50,8 @@ export class AccountParts {
       holdEnvelope: (envelope) => this.envelopes.hold(envelope),
       dropEnvelope: (shared) => this.envelopes.release(shared),
       dropEnvelopeOf: (envelope) => this.envelopes.releaseOf(envelope),
+      restsForMs: (message) => Math.max(0, (this.messages.restsUntilMs(message) ?? 0) - this.nowMs),
+      restBody: ({ number }) => bodies.rest(number),
       weigh: (bytes) => {
         this.runMemoryBytes += bytes;
       },

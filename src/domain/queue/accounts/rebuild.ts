@@ -47,7 +47,7 @@ function accountRestored(state: QueueState): QueueEventOf<'AccountRestored'> {
 
 function messageRestored(message: Message, { runs }: QueueState): QueueEventOf<'MessageRestored'> {
   const { id, shared, createdAtMs, notBeforeMs, dueAtMs, retried, restarts, sinceMs, order, holdsPlaceOf } = message;
-  const place = shared.envelope.workflow === undefined ? undefined : runs.placeOf(id);
+  const part = shared.envelope.workflow === undefined ? undefined : runs.partOf(id);
   return {
     type: 'MessageRestored',
     id,
@@ -63,6 +63,6 @@ function messageRestored(message: Message, { runs }: QueueState): QueueEventOf<'
     isCancelRequested: message.isCancelRequested,
     order,
     holdsPlaceOf,
-    ...(place && { workflow: place.part }),
+    ...(part && { workflow: part }),
   };
 }

@@ -46,6 +46,8 @@ export class Envelopes {
 
   /** The object that messages like this one have in common already, else this one; nobody holds more by it. */
   commonOf(envelope: Envelope): Envelope {
+    // A run's is deep, and looked for by its key, which it is held by soon after.
+    if (envelope.workflow !== undefined) return this.#byKey.get(keyOf(envelope))?.envelope ?? envelope;
     const latest = this.#latest.get(envelope.url);
     return latest !== undefined && isPlainlyAlike(latest.envelope, envelope) ? latest.envelope : envelope;
   }
@@ -155,7 +157,6 @@ function isPlainlyAlike(a: Envelope, b: Envelope): boolean {
     a.callbackOf === undefined &&
     b.callbackOf === undefined &&
     a.workflow === undefined &&
-    b.workflow === undefined &&
     isPlainlySet(a.settings, b.settings)
   );
 }

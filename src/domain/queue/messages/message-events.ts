@@ -3,10 +3,8 @@ import type { MessageId } from '../../../kernel/index.js';
 import type { AccountParts } from '../accounts/account-parts.js';
 import { endMessage } from '../delivery/attempt-events.js';
 import type { QueueEventOf } from '../events.js';
+import { BODY_RESTS_FOR_MS } from '../limits.js';
 import { ACTIVE, DELIVERED, Message, WAITING } from './message.js';
-
-/** Bodies of messages that wait as long are read back when they are due: until then they would only take memory. */
-const BODY_RESTS_FOR_MS = 10 * 60_000;
 
 export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: AccountParts): void {
   const { id, atMs, body, notBeforeMs, holdsPlaceOf } = event;

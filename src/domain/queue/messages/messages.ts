@@ -47,6 +47,11 @@ export class Messages {
     return this.#byId.get(id) ?? this.#resting.look(id);
   }
 
+  /** When one that rests is due. */
+  restsUntilMs(id: MessageId): number | undefined {
+    return this.#resting.dueAtMs(id);
+  }
+
   isWaiting(id: MessageId): boolean {
     const message = this.#byId.get(id);
     return message === undefined ? this.#resting.has(id) : message.status === WAITING;

@@ -66,6 +66,11 @@ export class RestingMessages {
     return this.#find(id) !== -1;
   }
 
+  dueAtMs(id: MessageId): number | undefined {
+    const slot = this.#find(id);
+    return slot === -1 ? undefined : this.#dueOf(slot);
+  }
+
   /** RST2 */
   look(id: MessageId): Message | undefined {
     const slot = this.#find(id);

@@ -14,7 +14,7 @@ const CANCELLED_AT_ONCE = 50;
 
 /** It shows as many entries as fit, one at least; whoever asks goes on from there. */
 export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { state }: QueueTurn): QueueReply {
-  const run = state.runs.active(runId);
+  const run = state.runs.look(runId);
   if (run === undefined) return runNotFound(runId);
   const entries: EntryView[] = [];
   let bytes = 0;
@@ -76,7 +76,7 @@ export function* cancelRuns(
   for (const run of turn.state.runs.actives()) {
     if (count >= selector.count) break;
     looked += 1;
-    if (run.createdAtMs <= beforeMs && matches(run) && cancel(run, turn)) {
+    if (run.createdAtMs <= beforeMs && matches(run) && cancel(turn.state.runs.active(run.id), turn)) {
       count += 1;
       if (count % CANCELLED_AT_ONCE === 0) yield;
     }

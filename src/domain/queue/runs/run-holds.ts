@@ -1,4 +1,5 @@
 /** What runs have in common with the rest of the account: bodies and envelopes, there for as long as they are held. */
+import type { MessageId } from '../../../kernel/index.js';
 import type { SharedEnvelope } from '../messages/envelopes.js';
 import type { BodyRef, CarriedBody, Envelope } from '../records.js';
 import type { EventWaiter, Invoker, ResultDelivery, RunEntry, StepMark, StoredEvent } from './records.js';
@@ -21,6 +22,10 @@ export interface RunHolds {
   dropEnvelope(shared: SharedEnvelope): void;
   /** @param envelope of a `SharedEnvelope` that is held */
   dropEnvelopeOf(envelope: Envelope): void;
+  /** How long a message waits yet, of those that wait for later; 0: it is none of them. */
+  restsForMs(message: MessageId): number;
+  /** Nothing will send it for long. */
+  restBody(body: BodyRef): void;
   /** So much more is in the state itself. */
   weigh(bytes: number): void;
 }

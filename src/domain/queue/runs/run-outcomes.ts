@@ -115,7 +115,7 @@ function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call
     const source = { id, envelope: told, body: sentBody, createdAtMs, notBeforeMs, retried };
     const content = callbackBody(source, outcome, undefined, Number.MAX_SAFE_INTEGER, turn.deliveredWords);
     const isConfigured = shared.envelope.workflow?.isConfiguredByTrigger ?? true;
-    const envelope = resultEnvelope(run.shared.envelope, callback, isConfigured);
+    const envelope = turn.state.envelopes.commonOf(resultEnvelope(run.shared.envelope, callback, isConfigured));
     const { runId, runCreatedAtMs, step } = part;
     const result = { role: 'result', runId, runCreatedAtMs, step, callId: id } as const;
     const resultId = derivedMessageId(`${id} callback ${retried}`);

@@ -3,7 +3,7 @@
  *
  *  WR3 what waits for a run that is over is a leftover until it is cancelled; nothing waits anew for one
  */
-import type { MessageId } from '../../../kernel/index.js';
+import type { MessageId, RunId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';
 import type { RunPart } from './records.js';
 import type { Run } from './run.js';
@@ -16,10 +16,11 @@ export interface RunPlace {
 }
 
 export class RunPlaces {
-  readonly #byMessage = new SplitMap<MessageId, RunPlace>();
+  /** Of a message whose run sleeps it is the run's id. */
+  readonly #byMessage = new SplitMap<MessageId, RunPlace | RunId>();
   readonly #leftovers = new Set<MessageId>();
 
-  of(message: MessageId): RunPlace | undefined {
+  of(message: MessageId): RunPlace | RunId | undefined {
     return this.#byMessage.get(message);
   }
 
@@ -33,20 +34,26 @@ export class RunPlaces {
     run?.opened(message);
   }
 
+  /** The message is all that is open of its run, which sleeps from now on. */
+  slept(message: MessageId, run: RunId): void {
+    this.#byMessage.set(message, run);
+  }
+
+  woke(message: MessageId, place: RunPlace): void {
+    this.#byMessage.set(message, place);
+  }
+
   /** From a snapshot, whose runs go on: a failure is told when its run is over, all else was left. */
   restore(message: MessageId, part: RunPart, run: Run | undefined, isWaiting: boolean): void {
     this.add(message, part, run);
     if (isWaiting && run === undefined && part.role !== 'failure') this.#leftovers.add(message);
   }
 
-  /** It is pending no more. @returns what it was */
-  delete(message: MessageId): RunPart | undefined {
-    const place = this.#byMessage.get(message);
-    if (place === undefined) return undefined;
+  /** It is pending no more. */
+  delete(message: MessageId, { run }: RunPlace): void {
     this.#byMessage.delete(message);
-    place.run?.ended(message);
+    run?.ended(message);
     this.#leftovers.delete(message);
-    return place.part;
   }
 
   ended(run: Run, isWaiting: (message: MessageId) => boolean): void {

@@ -85,6 +85,13 @@ export class Run {
     else this.#open = without(this.#open, message);
   }
 
+  /** All that it waits for is this message: nobody waits for the run itself, or has something to bring to it. */
+  get onlyOpen(): MessageId | undefined {
+    if (this.#open instanceof Set || this.#open.length !== 1) return undefined;
+    const isPlain = this.waiting.length === 0 && this.storedEvents.length === 0 && this.invoker === undefined;
+    return isPlain && !this.isOver ? this.#open[0] : undefined;
+  }
+
   /** By step id. */
   get invokes(): ReadonlyMap<number, StartedInvoke> {
     return this.#invokes ?? NO_INVOKES;

@@ -11,6 +11,7 @@ import { SplitMap } from '../collections/split-map.js';
 import type { DlqEntries } from '../dead-letters/dlq-entries.js';
 import type { QueueEvent } from '../events.js';
 import { type FailedRun, FailedRuns } from '../failed-runs/failed-run-index.js';
+import { BODY_RESTS_FOR_MS } from '../limits.js';
 import type { Message } from '../messages/message.js';
 import type { DlqEntry } from '../records.js';
 import { Waiters } from '../waits/waiters.js';
@@ -22,9 +23,11 @@ import { Run, type Waiting } from './run.js';
 import { appendHeld, heldInvoker, type RunHolds, releaseRun, weighAsked, weighEvent, weighRun } from './run-holds.js';
 import { type RunPlace, RunPlaces } from './run-places.js';
 import { restoredRun, restoringEvents } from './run-restoring.js';
+import { openPartOf, type SleepingRun, SleepingRuns } from './sleeping-runs.js';
 
 export class Runs {
-  readonly #active = new SplitMap<RunId, Run>();
+  readonly #active = new SplitMap<RunId, Run | SleepingRun>();
+  readonly #sleeping = new SleepingRuns();
   readonly #places = new RunPlaces();
   readonly #ended = new EndedRuns();
   readonly #waiters: Waiters;
@@ -45,12 +48,23 @@ export class Runs {
     return this.#waiters.size;
   }
 
+  /** It is awake from now on. */
   active(id: RunId): Run | undefined {
-    return this.#active.get(id);
+    const run = this.#active.get(id);
+    return typeof run === 'string' ? this.#wake(id, run) : run;
   }
 
-  actives(): IterableIterator<Run> {
-    return this.#active.values();
+  /** To look at it: of one that sleeps this is a copy. */
+  look(id: RunId): Run | undefined {
+    const run = this.#active.get(id);
+    return typeof run === 'string' ? this.#sleeping.look(id, run) : run;
+  }
+
+  /** To look at them. */
+  *actives(): IterableIterator<Run> {
+    for (const part of this.#active.parts()) {
+      for (const [id, run] of part) yield typeof run === 'string' ? this.#sleeping.look(id, run) : run;
+    }
   }
 
   failed(dlqId: DlqId): FailedRun | undefined {
@@ -62,8 +76,20 @@ export class Runs {
     return this.#failed.dlq;
   }
 
+  /** Its run is awake from now on. */
   placeOf(message: MessageId): RunPlace | undefined {
-    return this.#places.of(message);
+    const place = this.#places.of(message);
+    if (typeof place !== 'string') return place;
+    const run = this.active(place);
+    return run && { part: openPartOf(run), run };
+  }
+
+  /** To look at it. */
+  partOf(message: MessageId): RunPart | undefined {
+    const place = this.#places.of(message);
+    if (typeof place !== 'string') return place?.part;
+    const run = this.look(place);
+    return run && openPartOf(run);
   }
 
   /** That ended within `ENDED_RUN_WINDOW_MS` and began with this payload. */
@@ -106,6 +132,11 @@ export class Runs {
       weighAsked(run, this.holds);
     }
     if (part.role !== 'step') return;
+    this.#append(run, message, part, atMs);
+    this.#maySleep(run);
+  }
+
+  #append(run: Run, message: Message, part: Extract<RunPart, { role: 'step' }>, atMs: number): void {
     const body = { number: message.bodyNumber, bytes: message.bodyBytes };
     const known = run.entries[part.index];
     if (known !== undefined) {
@@ -118,13 +149,19 @@ export class Runs {
 
   messageRestored(message: Message, part: RunPart, isWaiting: boolean): void {
     if (part.role === 'failure') this.holds.holdBody(part.payload);
-    this.#places.restore(message.id, part, this.#runOf(part), isWaiting);
+    const run = this.#runOf(part);
+    this.#places.restore(message.id, part, run, isWaiting);
+    if (run !== undefined) this.#maySleep(run);
   }
 
   /** It is pending no more. */
   messageLeft(message: Message): void {
-    const part = this.#places.delete(message.id);
-    if (part?.role === 'failure') this.holds.dropBody(part.payload);
+    const place = this.placeOf(message.id);
+    if (place === undefined) return;
+    const { part, run } = place;
+    this.#places.delete(message.id, place);
+    if (part.role === 'failure') this.holds.dropBody(part.payload);
+    if (run !== undefined) this.#maySleep(run);
   }
 
   /** The entry of a run's message that failed for good; the run's end follows. */
@@ -234,7 +271,7 @@ export class Runs {
 
   /** Behind the account's own numbers, before DLQ entries and messages. */
   *rebuildingEvents(): Iterable<QueueEvent> {
-    for (const run of this.#active.values()) yield* restoringEvents(run);
+    for (const run of this.actives()) yield* restoringEvents(run);
     for (const [dlqId, { run, entry, failureFunction }] of this.#failed.all()) {
       yield { type: 'DlqRestored', entry };
       yield* restoringEvents(run, dlqId, failureFunction);
@@ -242,15 +279,35 @@ export class Runs {
     for (const entries of this.#ended.entries()) yield { type: 'EndedRunsRestored', entries };
   }
 
+  /** SLR1 */
+  #maySleep(run: Run): void {
+    const open = run.onlyOpen;
+    if (open === undefined || this.#active.get(run.id) !== run) return;
+    const forMs = this.holds.restsForMs(open);
+    if (forMs === 0) return;
+    const packed = this.#sleeping.putToSleep(run, open);
+    if (packed === undefined) return;
+    this.#active.set(run.id, packed);
+    this.#places.slept(open, run.id);
+    if (forMs >= BODY_RESTS_FOR_MS) for (const { body } of run.entries) this.holds.restBody(body);
+  }
+
+  #wake(id: RunId, packed: SleepingRun): Run {
+    const run = this.#sleeping.wake(id, packed);
+    this.#active.set(id, run);
+    for (const open of run.open) this.#places.woke(open, { part: openPartOf(run), run });
+    return run;
+  }
+
   #run(id: RunId): Run {
-    const run = this.#active.get(id);
+    const run = this.active(id);
     assert(run !== undefined, 'an event of a run that is not active', { id });
     return run;
   }
 
   /** Another one may have the id meanwhile. */
   #runOf({ runId, runCreatedAtMs }: RunPart): Run | undefined {
-    const run = this.#active.get(runId);
+    const run = this.active(runId);
     return run?.createdAtMs === runCreatedAtMs ? run : undefined;
   }
 }

@@ -110,7 +110,7 @@ function call(item: RunItem, step: StepMark, run: Run, notBeforeMs: number, turn
   const { url, settings } = urlOf(item);
   const earlier = run.calls.get(step.stepId) ?? run.resultOf(step.stepId)?.messageId;
   if (earlier !== undefined) return { messageId: earlier, url, isDuplicate: true, run: run.name };
-  const envelope = callEnvelope(run, url, settings, workflow.mark);
+  const envelope = turn.state.envelopes.commonOf(callEnvelope(run, url, settings, workflow.mark));
   const part = { role: 'call', ...partOf(run), step } as const;
   acceptPart({ id, envelope, body: turn.state.bodies.carried(body), notBeforeMs, part }, turn);
   return { messageId: id, url, isDuplicate: false, run: run.name };

@@ -76,6 +76,16 @@ describe('queue: bodies in memory', () => {
     expect(memory.usedBytes).to.equal(0);
   });
 
+  it('leave at once when they are stored already and are not sent for long, and are read for who asks', async () => {
+    const { cache, reads, memory } = cacheOf();
+    fill(cache, 1, 2);
+    cache.rest(1);
+    expect([cache.get(1), text(await cache.load(1)), reads]).to.deep.equal([undefined, 'read 1', [[1, 10]]]);
+    cache.drop(1);
+    cache.drop(2);
+    expect(memory.usedBytes).to.equal(0);
+  });
+
   it('leave as soon as they are stored when they are not sent for long', async () => {
     const { cache, reads, memory } = cacheOf();
     for (let number = 1; number <= 600; number += 1) cache.put(number, body(`${number}`));

@@ -1,0 +1,145 @@
+/** Proves SLR1, SLR2. */
+import { expect } from 'chai';
+import { QueueState } from '../../../src/domain/queue/accounts/queue-state.js';
+import { answered, callItem, entryItem, invokeItem, message, run, WorkflowSpec } from '../../support/workflow-spec.js';
+
+const HOUR = { delaySeconds: 3600 };
+const HOUR_MS = 3_600_000;
+
+/** Of the runs that a replay of the journal comes to: of one that sleeps every look is another copy. */
+function sleeps(flow: WorkflowSpec, runId = 'r'): boolean {
+  const state = new QueueState({ put: () => undefined, drop: () => undefined });
+  for (const event of flow.queue.journal) state.evolve(event);
+  const first = state.runs.look(run(runId));
+  expect(first, `the run ${runId}`).to.not.equal(undefined);
+  return first !== state.runs.look(run(runId));
+}
+
+/** It has slept at its second step since its endpoint answered. */
+function asleep(flow = new WorkflowSpec(), runId = 'r'): WorkflowSpec {
+  flow.trigger(runId, { labels: ['red'] });
+  flow.work();
+  flow.submit(entryItem(runId, 1));
+  flow.deliver(`${runId}#0`).work();
+  flow.submit(entryItem(runId, 2, HOUR));
+  return flow.deliver(`${runId}#1`);
+}
+
+describe('workflow: a run that sleeps', () => {
+  it('does so from when nothing of it is open but a step that waits for later', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r');
+    flow.work();
+    flow.submit(entryItem('r', 1, HOUR));
+    expect(sleeps(flow)).to.equal(false);
+    flow.deliver('r#0');
+    expect(sleeps(flow)).to.equal(true);
+  });
+
+  it('may do so before it has begun', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r', HOUR);
+    expect(sleeps(flow)).to.equal(true);
+    flow.pass(HOUR_MS);
+    expect(flow.listOf('r#0')).to.deep.equal(['r#0']);
+  });
+
+  it('is awake when it is to go on within a minute', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r', { delaySeconds: 59 });
+    expect(sleeps(flow)).to.equal(false);
+  });
+
+  it('is awake while it waits for anything else, too', () => {
+    const others: Record<string, (flow: WorkflowSpec) => void> = {
+      event: (flow) => flow.wait('r', 2, 'e', { seconds: 7200 }),
+      'another step': (flow) => flow.submit(entryItem('r', 2, HOUR)),
+      call: (flow) => flow.submit(callItem('r', 2, HOUR)),
+      'stored event': (flow) => flow.notify('later', 'n', 'r'),
+    };
+    for (const [name, wait] of Object.entries(others)) {
+      const flow = new WorkflowSpec();
+      flow.trigger('r');
+      flow.work();
+      flow.submit(entryItem('r', 1, HOUR));
+      wait(flow);
+      flow.deliver('r#0');
+      expect(sleeps(flow), name).to.equal(false);
+    }
+  });
+
+  it('is awake when another run waits for it', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r');
+    flow.submit(invokeItem('r', 1, 'child', HOUR));
+    expect(sleeps(flow, 'child')).to.equal(false);
+  });
+
+  it('remembers the calls that it made and the runs that it started', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r');
+    flow.work();
+    flow.submit(callItem('r', 1), invokeItem('r', 2, 'child'), entryItem('r', 3, HOUR));
+    flow.deliver('r#0').answer('r#c1', answered(200)).work();
+    const { id } = flow.all('MessageAccepted').find(({ workflow }) => workflow?.role === 'result') as { id: string };
+    flow.queue.outcome(id, answered(200));
+    expect(sleeps(flow)).to.equal(true);
+    for (const again of [callItem('r', 1, { id: 'again' }), invokeItem('r', 2, 'other', { id: 'again' })]) {
+      expect(flow.submit(again)).to.have.nested.property('results[0].isDuplicate', true);
+    }
+  });
+
+  it('goes on where it was when its time has come', () => {
+    const flow = asleep();
+    flow.pass(HOUR_MS);
+    expect(flow.listOf('r#2')).to.deep.equal(['r#0', 'r#1', 'r#2']);
+    flow.submit(entryItem('r', 3));
+    flow.deliver('r#2');
+    expect(flow.listOf('r#3')).to.deep.equal(['r#0', 'r#1', 'r#2', 'r#3']);
+  });
+
+  it('is found, shown and recorded like any other, and sleeps on', () => {
+    const flow = asleep();
+    const before = flow.queue.digest();
+    expect(flow.entries('r')).to.have.lengthOf(3);
+    expect([...flow.queue.engine.rebuildingEvents()].find(({ type }) => type === 'RunRestored')).to.include({
+      runId: 'r',
+    });
+    expect(flow.queue.digest()).to.equal(before);
+    expect(flow.replayed().queue.digest()).to.equal(before);
+    expect(flow.rebuilt().queue.digest()).to.equal(before);
+  });
+
+  it('keeps its place among the others that are ended in their order', () => {
+    const flow = asleep(asleep(), 's');
+    const selector = { kind: 'filter', filter: { label: ['red'] }, count: 2 } as const;
+    expect(flow.queue.ask({ type: 'CancelRuns', selector })).to.deep.equal({ type: 'Cancelled', count: 2 });
+    expect([flow.isActive('r'), flow.isActive('s')]).to.deep.equal([false, false]);
+    expect(flow.queue.held).to.include({ messages: 0, bytes: 0 });
+  });
+
+  it('keeps an event that comes for it, and hears of it when it asks', () => {
+    const flow = asleep();
+    flow.notify('e', 'n', 'r');
+    flow.pass(HOUR_MS).work();
+    flow.wait('r', 3, 'e');
+    flow.deliver('r#2');
+    expect(flow.recordOf('n')).to.include({ stepId: 3, waitEventId: 'e' });
+  });
+
+  it('is left with nothing when its message is cancelled', () => {
+    const flow = asleep();
+    flow.queue.ask({ type: 'CancelMessage', id: message('r#2') });
+    expect(flow.isActive('r')).to.equal(true);
+    flow.finish('r');
+    expect(flow.queue.held).to.include({ messages: 0, bytes: 0 });
+  });
+
+  it('leaves its bodies where they are stored when it sleeps for ten minutes or longer', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('short', { delaySeconds: 599 });
+    flow.trigger('long', { delaySeconds: 600 });
+    expect(new Set(flow.queue.shelf.rested)).to.deep.equal(new Set([2]));
+    expect(new Set(asleep().queue.shelf.rested)).to.deep.equal(new Set([1, 2, 3]));
+  });
+});
