@@ -8,7 +8,8 @@
  */
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
-import type { MessageState, SqlFile, SqlValue } from '../../ports/index.js';
+import type { MessageState, SqlFile } from '../../ports/index.js';
+import { AddedRows } from '../added-rows.js';
 import { RunRestorer } from '../run-log/run-restorer.js';
 import { RunWriter } from '../run-log/run-writer.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -29,8 +30,7 @@ export class LogWriter {
   readonly runs: RunWriter;
   readonly runRestorer: RunRestorer;
   readonly #added = new Map<number, number>();
-  /** Rows that are still to be added, one behind the other. */
-  readonly #events: SqlValue[] = [];
+  readonly #events: AddedRows;
   readonly #sql: Prepared<typeof STATEMENTS>;
   #account = 0;
   #n = 0;
@@ -39,6 +39,7 @@ export class LogWriter {
     this.rows = new QueueRows(file);
     this.runs = new RunWriter(file, this.rows.shared);
     this.runRestorer = new RunRestorer(file, this.runs);
+    this.#events = new AddedRows(file, 'INSERT INTO events', 9);
     this.#sql = prepared(file, STATEMENTS);
   }
 
@@ -66,7 +67,7 @@ export class LogWriter {
 
   /** Told without a look at the tables: of a message of the plain log, as most are. */
   #isPlain(event: QueueEvent): boolean {
-    return 'id' in event && this.rows.remembers(this.#account, event.id);
+    return 'id' in event && this.rows.remembered(this.#account, event.id) !== undefined;
   }
 
   /** What a snapshot holds; nothing is added to the log. */
@@ -95,7 +96,8 @@ export class LogWriter {
 
   /** At the end of a transaction. @returns accounts that have more events now */
   flush(): readonly number[] {
-    this.#addRest();
+    this.rows.flush();
+    this.#events.flush();
     this.rows.shared.flush();
     const grown = [...this.#added.keys(), ...this.runs.flush()];
     for (const [account, added] of this.#added) this.#sql.countEvents.run([added, account]);
@@ -107,7 +109,7 @@ export class LogWriter {
   forget(): void {
     this.rows.forget();
     this.runs.forget();
-    this.#events.length = 0;
+    this.#events.forget();
     this.#added.clear();
   }
 
@@ -136,11 +138,11 @@ export class LogWriter {
         break;
       case 'DlqDeleted':
       case 'DlqExpired':
-        this.#addRest();
+        this.#events.flush();
         for (const id of event.dlqIds) this.rows.dropDlq(this.#account, id);
         break;
       case 'DlqRetried':
-        this.#addRest();
+        this.#events.flush();
         this.rows.dropDlq(this.#account, event.dlqId);
         break;
       case 'ScheduleSet':
@@ -204,32 +206,24 @@ export class LogWriter {
   }
 
   #add({ atMs, state, message: { id, profile }, nextMs, error, response }: NewRow): void {
-    const place = [this.#account, atMs, this.#n] as const;
-    this.#events.push(...place, STATE_NUMBERS[state], id, profile, nextMs ?? null, error ?? null, response ?? null);
+    const number = STATE_NUMBERS[state];
+    this.#events.add(
+      this.#account,
+      atMs,
+      this.#n,
+      number,
+      id,
+      profile,
+      nextMs ?? null,
+      error ?? null,
+      response ?? null,
+    );
     this.#n += 1;
-    if (this.#events.length < EVENTS_AT_ONCE * EVENT_COLUMNS) return;
-    this.#sql.addEvents.run(this.#events);
-    this.#events.length = 0;
-  }
-
-  /** Before anybody asks for them. */
-  #addRest(): void {
-    for (let at = 0; at < this.#events.length; at += EVENT_COLUMNS) {
-      this.#sql.addEvent.run(this.#events.slice(at, at + EVENT_COLUMNS));
-    }
-    this.#events.length = 0;
   }
 }
 
-/** Added by one statement, which costs as much as two rows itself. */
-const EVENTS_AT_ONCE = 32;
-const EVENT_COLUMNS = 9;
-const EVENT_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?)';
-
 const STATEMENTS = {
   countEvents: 'UPDATE accounts SET events = events + ? WHERE id = ?',
-  addEvent: `INSERT INTO events VALUES ${EVENT_ROW}`,
-  addEvents: `INSERT INTO events VALUES ${Array(EVENTS_AT_ONCE).fill(EVENT_ROW).join(', ')}`,
 } as const;
 
 /** Brought by an earlier event, or kept beside the snapshot. */
