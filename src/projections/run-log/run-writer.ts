@@ -58,6 +58,7 @@ export class RunWriter {
 
   /** At the end of a transaction. @returns accounts that have more now that may go */
   flush(): readonly number[] {
+    this.rows.flush();
     const grown = [...this.#freed.keys()];
     for (const [account, events] of this.#freed) this.#sql.countEvents.run([events, account]);
     this.#freed.clear();
@@ -241,9 +242,8 @@ export class RunWriter {
   }
 
   #add({ atMs, state, run, message, nextMs, error, response }: NewEvent): void {
-    const place = [this.#account, atMs, this.#n];
-    const rest = [nextMs ?? null, error ?? null, response ?? null];
-    this.#sql.addEvent.run([...place, RUN_EVENT_NUMBERS[state], run.id, message ?? 0, run.profile, ...rest]);
+    const what = [RUN_EVENT_NUMBERS[state], run.id, message ?? 0, run.profile] as const;
+    this.rows.addEvent(this.#account, atMs, this.#n, ...what, nextMs ?? null, error ?? null, response ?? null);
     this.#n += 1;
   }
 }
@@ -266,5 +266,4 @@ export function placeOf(part: RunPart): number {
 
 const STATEMENTS = {
   countEvents: 'UPDATE accounts SET run_events = run_events + ? WHERE id = ?',
-  addEvent: 'INSERT INTO run_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 } as const;
