@@ -1,7 +1,7 @@
 /**
  * Rows that are added to a table many at a time: one statement costs as much by itself as two rows do.
  *
- *  AR1 rows are in the table after `flush`, in the order in which they were added, and not before: whoever looks there
+ *  MAR1 rows are in the table after `flush`, in the order in which they were added, and not before: whoever looks there
  *      within the transaction asks for it first
  */
 import type { SqlFile, SqlStatement, SqlValue } from '../ports/index.js';

@@ -1,7 +1,7 @@
 /**
  * The rows of runs and of their messages, and what is remembered of them between events.
  *
- *  RR1 messages and events are in their tables after `flush`: a message that comes and ends within one transaction is
+ *  RUR1 messages and events are in their tables after `flush`: a message that comes and ends within one transaction is
  *      written once, as it ended
  *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
@@ -58,7 +58,7 @@ const MAX_REMEMBERED = 20_000;
 export class RunRows {
   readonly #active = new Remembered<string, RunRow>(MAX_REMEMBERED);
   readonly #pending = new Remembered<string, RunMessageRow>(MAX_REMEMBERED);
-  /** RR1. By id. */
+  /** RUR1. By id. */
   readonly #unwritten = new Map<number, SqlValue[]>();
   readonly #messages: AddedRows;
   readonly #events: AddedRows;
@@ -75,7 +75,7 @@ export class RunRows {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** RR1. */
+  /** RUR1. */
   flush(): void {
     for (const row of this.#unwritten.values()) this.#messages.add(...row);
     this.#unwritten.clear();

@@ -1,4 +1,4 @@
-/** Rows that are added many at a time. Proves AR1. */
+/** Rows that are added many at a time. Proves MAR1. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

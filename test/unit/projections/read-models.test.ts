@@ -1,6 +1,6 @@
 /**
  * The file of the read models: checkpoints, rebuilding, what is let go of, and what is done when it is of no use.
- * Proves FF1, FM1, JS1, ML1, SF1.
+ * Proves FF1, FM1, JS1, ML1, QR1, SF1.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
