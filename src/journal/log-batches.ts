@@ -8,12 +8,19 @@ import type { JournalFollower, StoredMessage, Subscription, Timers } from '../po
 /** The ports of logs give it, for one of them. */
 export type Follow = (from: number, follower: JournalFollower) => Subscription;
 
+export interface Linger {
+  readonly timers: Timers;
+  readonly ms: number;
+  /** Whether somebody wants to have now what has come, asked every so often. */
+  readonly awaited?: { readonly everyMs: number; is(): boolean } | undefined;
+}
+
 export interface BatchOptions {
   /** The name that errors give the log. */
   readonly shard: ShardName;
   readonly maxQueuedBytes: number;
   /** How long the first message of a batch waits for others; undefined: what is there is a batch. */
-  readonly linger?: { readonly timers: Timers; readonly ms: number } | undefined;
+  readonly linger?: Linger | undefined;
   /** What is gone from the log has been worked off: positions may be missing. */
   readonly mayLackSome?: boolean | undefined;
   /** How often the log has to say that it is there; undefined: as often as it does by itself. */
@@ -85,8 +92,18 @@ class BatchQueue implements JournalFollower {
       this.#wake = () => {};
       return false;
     }
-    if (this.#subscription !== undefined) await linger?.timers.pause(linger.ms, this.#enough.signal);
+    if (this.#subscription !== undefined && linger !== undefined) await this.#gather(linger);
     return true;
+  }
+
+  async #gather({ timers, ms, awaited }: Linger): Promise<void> {
+    const { signal } = this.#enough;
+    for (let leftMs = ms; leftMs > 0 && !signal.aborted; ) {
+      const stepMs = Math.min(leftMs, awaited?.everyMs ?? ms);
+      await timers.pause(stepMs, signal);
+      if (awaited?.is()) return;
+      leftMs -= stepMs;
+    }
   }
 
   take(): readonly StoredMessage[] {

@@ -8,7 +8,7 @@
  *  LF4 nothing is handed out once it was stopped, and it ends without an error
  */
 import type { StoredMessage, Timers } from '../ports/index.js';
-import { type BatchOptions, type Follow, inBatches } from './log-batches.js';
+import { type BatchOptions, type Follow, inBatches, type Linger } from './log-batches.js';
 
 export interface FollowingReader {
   readonly follow: Follow;
@@ -24,6 +24,8 @@ export interface FollowingReader {
 export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedBytes' | 'mayLackSome' | 'aliveEveryMs'> {
   /** How long messages are gathered for one batch; undefined: what is there is a batch. */
   readonly lingerMs?: number | undefined;
+  /** Ends that early. */
+  readonly awaited?: Linger['awaited'];
   /** Before what failed is begun again. */
   readonly retryMs: number;
 }
@@ -32,10 +34,10 @@ export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedByt
 export async function followLog(
   timers: Timers,
   reader: FollowingReader,
-  { lingerMs, retryMs, ...following }: LogFollowing,
+  { lingerMs, awaited, retryMs, ...following }: LogFollowing,
   signal: AbortSignal,
 ): Promise<void> {
-  const linger = lingerMs === undefined ? undefined : { timers, ms: lingerMs };
+  const linger = lingerMs === undefined ? undefined : { timers, ms: lingerMs, awaited };
   const options = { ...following, linger, onIdle: () => reader.idle?.() };
   while (!signal.aborted) {
     try {

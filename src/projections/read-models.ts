@@ -156,10 +156,11 @@ export class ReadModels implements MessageLog, RunLog {
     const { shards, follower } = this.options;
     const options = { ...DEFAULT_FOLLOWER_OPTIONS, ...follower, model: 'messages' };
     const store = this.#store;
+    const readers = { wake: () => this.#waiting.wake(), isAwaited: () => this.#waiting.areThere };
     return shards.map((shard) => {
       const restore = () => restoreFromSnapshot(ports, store, shard, shards.length);
       const source = new JournalSource(shard, store, options.batchBytes, restore);
-      return new ShardFollower(ports, store, source, options, () => this.#waiting.wake());
+      return new ShardFollower(ports, store, source, options, readers);
     });
   }
 

@@ -25,6 +25,14 @@ export interface FollowedModel {
   whenFree?(): Promise<void> | undefined;
 }
 
+/** Whoever waits for what is folded. */
+export interface FollowerReaders {
+  /** More is folded. */
+  wake?(): void;
+  /** Does somebody wait? Undefined where nobody ever does. */
+  isAwaited?(): boolean;
+}
+
 /** What is folded: how its messages become what the file takes. */
 export interface FollowedSource {
   readonly shard: ShardName;
@@ -48,6 +56,8 @@ export interface FollowerOptions {
   readonly model: string;
   /** How long entries are gathered for one transaction. */
   readonly lingerMs: number;
+  /** The same while somebody waits for them, where the model knows of that. */
+  readonly awaitedLingerMs: number;
   /** The bytes of effects that one transaction folds: some tens of milliseconds. */
   readonly batchBytes: number;
   /** What of a journal may be held in memory when the file is slower. */
@@ -56,7 +66,8 @@ export interface FollowerOptions {
 }
 
 export const DEFAULT_FOLLOWER_OPTIONS: Omit<FollowerOptions, 'model'> = {
-  lingerMs: 25,
+  lingerMs: 250,
+  awaitedLingerMs: 25,
   batchBytes: 256 * 1024,
   maxQueuedBytes: 4 * 1024 * 1024,
   retryMs: 1000,
@@ -76,7 +87,7 @@ export class ShardFollower {
     private readonly model: FollowedModel,
     private readonly source: FollowedSource,
     private readonly options: FollowerOptions,
-    private readonly onProgress: () => void = () => {},
+    private readonly readers: FollowerReaders = {},
   ) {
     this.shard = source.shard;
     this.#progress = new Progress(ports.clock);
@@ -144,7 +155,9 @@ export class ShardFollower {
         return whyUseless === undefined;
       },
     };
-    await followLog(timers, reader, { ...options, shard }, signal);
+    const { isAwaited: is } = this.readers;
+    const awaited = is && { everyMs: options.awaitedLingerMs, is };
+    await followLog(timers, reader, { ...options, awaited, shard }, signal);
     return whyUseless;
   }
 
@@ -152,7 +165,7 @@ export class ShardFollower {
     const { after, rows } = apply(before);
     this.#rows += rows;
     this.#progress.folded(after.position, storedAtMs, newest.position);
-    this.onProgress();
+    this.readers.wake?.();
     return after;
   }
 
@@ -180,7 +193,7 @@ export class ShardFollower {
     }
     this.#progress.begins(checkpoint.position, last, checkpoint.clockMs);
     this.#hasGap = checkpoint.hasGap;
-    this.onProgress();
+    this.readers.wake?.();
     return checkpoint;
   }
 }

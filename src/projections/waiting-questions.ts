@@ -15,6 +15,10 @@ export class WaitingQuestions {
     private readonly model: string,
   ) {}
 
+  get areThere(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /**
    * Settles when it is so, or after `waitMs`: whoever asks looks again. `isSo` is asked at every `wake`.
    * @throws MAILBOX_FULL

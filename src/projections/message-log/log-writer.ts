@@ -9,10 +9,10 @@
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
 import type { MessageState, SqlFile } from '../../ports/index.js';
+import { AddedRows } from '../added-rows.js';
 import { RunRestorer } from '../run-log/run-restorer.js';
 import { RunWriter } from '../run-log/run-writer.js';
 import { type Prepared, prepared } from '../statements.js';
-import { EventRows } from './event-rows.js';
 import { type MessageRow, QueueRows } from './queue-rows.js';
 import { SECTION_EVENTS, STATE_NUMBERS } from './schema.js';
 
@@ -30,7 +30,7 @@ export class LogWriter {
   readonly runs: RunWriter;
   readonly runRestorer: RunRestorer;
   readonly #added = new Map<number, number>();
-  readonly #events: EventRows;
+  readonly #events: AddedRows;
   readonly #sql: Prepared<typeof STATEMENTS>;
   #account = 0;
   #n = 0;
@@ -39,7 +39,7 @@ export class LogWriter {
     this.rows = new QueueRows(file);
     this.runs = new RunWriter(file, this.rows.shared);
     this.runRestorer = new RunRestorer(file, this.runs);
-    this.#events = new EventRows(file, 'events', EVENT_COLUMNS);
+    this.#events = new AddedRows(file, 'INSERT INTO events', 9);
     this.#sql = prepared(file, STATEMENTS);
   }
 
@@ -67,7 +67,7 @@ export class LogWriter {
 
   /** Told without a look at the tables: of a message of the plain log, as most are. */
   #isPlain(event: QueueEvent): boolean {
-    return 'id' in event && this.rows.remembers(this.#account, event.id);
+    return 'id' in event && this.rows.remembered(this.#account, event.id) !== undefined;
   }
 
   /** What a snapshot holds; nothing is added to the log. */
@@ -96,7 +96,8 @@ export class LogWriter {
 
   /** At the end of a transaction. @returns accounts that have more events now */
   flush(): readonly number[] {
-    this.#events.addRest();
+    this.rows.flush();
+    this.#events.flush();
     this.rows.shared.flush();
     const grown = [...this.#added.keys(), ...this.runs.flush()];
     for (const [account, added] of this.#added) this.#sql.countEvents.run([added, account]);
@@ -137,11 +138,11 @@ export class LogWriter {
         break;
       case 'DlqDeleted':
       case 'DlqExpired':
-        this.#events.addRest();
+        this.#events.flush();
         for (const id of event.dlqIds) this.rows.dropDlq(this.#account, id);
         break;
       case 'DlqRetried':
-        this.#events.addRest();
+        this.#events.flush();
         this.rows.dropDlq(this.#account, event.dlqId);
         break;
       case 'ScheduleSet':
@@ -205,13 +206,21 @@ export class LogWriter {
   }
 
   #add({ atMs, state, message: { id, profile }, nextMs, error, response }: NewRow): void {
-    const what = [STATE_NUMBERS[state], id, profile] as const;
-    this.#events.add(this.#account, atMs, this.#n, ...what, nextMs ?? null, error ?? null, response ?? null);
+    const number = STATE_NUMBERS[state];
+    this.#events.add(
+      this.#account,
+      atMs,
+      this.#n,
+      number,
+      id,
+      profile,
+      nextMs ?? null,
+      error ?? null,
+      response ?? null,
+    );
     this.#n += 1;
   }
 }
-
-const EVENT_COLUMNS = 9;
 
 const STATEMENTS = {
   countEvents: 'UPDATE accounts SET events = events + ? WHERE id = ?',

@@ -17,6 +17,7 @@ import { RUN_SCHEMA } from '../run-log/schema.js';
 import { type Prepared, prepared } from '../statements.js';
 import { MessageLogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
+import { NameIsThere } from './queue-rows.js';
 import { DEFAULT_RETENTION, MessageLogRetention, type RetentionLimits } from './retention.js';
 import { MESSAGE_LOG_SCHEMA, MESSAGE_LOG_VERSION } from './schema.js';
 
@@ -63,9 +64,9 @@ export class MessageLogStore {
 
   /** Entries that follow the shard's checkpoint. @returns rows added to the log. @throws JOURNAL_DAMAGED, SqlFailure */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: Checkpoint; rows: number } {
-    let after = before;
-    let rows = 0;
-    this.#transaction(() => {
+    return this.#transaction(() => {
+      let after = before;
+      let rows = 0;
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
         for (const { partition, index, effects } of entrySections(entry)) {
@@ -75,8 +76,8 @@ export class MessageLogStore {
         after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
       }
       this.#writeCheckpoint(shard, after);
+      return { after, rows };
     });
-    return { after, rows };
   }
 
   setCheckpoint(shard: ShardName, checkpoint: Checkpoint): void {
@@ -159,7 +160,21 @@ export class MessageLogStore {
     this.#file.close();
   }
 
+  /** `work` may be done twice (QR1). */
   #transaction<T>(work: () => T): T {
+    const { rows } = this.#parts.writer;
+    try {
+      return this.#attempt(work);
+    } catch (error) {
+      if (!(error instanceof NameIsThere)) throw error;
+      rows.looksFirst = true;
+      return this.#attempt(work);
+    } finally {
+      rows.looksFirst = false;
+    }
+  }
+
+  #attempt<T>(work: () => T): T {
     const { writer, retention } = this.#parts;
     try {
       return this.#file.sql.transaction(() => {

@@ -2,19 +2,27 @@
  * The rows of messages, of DLQ entries and of schedules, and what keeps them: a message's row stays for its events, for
  * its entry in the DLQ, and for as long as more may be heard of it.
  *
+ *  QR1 a message's row is added with others, without a look whether its name is there already: where it is, `flush`
+ *      throws, and its transaction is done once more, with `looksFirst`
+ *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
-import { type AccountId, assert, type DlqId, Remembered } from '../../kernel/index.js';
+import { type AccountId, type DlqId, Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
+import { AddedRows, RowIds } from '../added-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { dlqPlace } from './log-places.js';
 import { SharedRows } from './shared-rows.js';
 
 export interface MessageRow {
   readonly id: number;
+  readonly account: number;
   readonly profile: number;
 }
+
+/** QR1. An id follows from its cause, and the cause came twice: a schedule was deleted and made again. */
+export class NameIsThere extends Error {}
 
 export interface NewMessage {
   readonly envelope: Envelope;
@@ -39,54 +47,66 @@ const MAX_REMEMBERED = 50_000;
 
 export class QueueRows {
   readonly shared: SharedRows;
+  /** QR1. */
+  looksFirst = false;
+  /** By name: two accounts seldom have the same. */
   readonly #messages = new Remembered<string, MessageRow>(MAX_REMEMBERED);
+  readonly #added: AddedRows;
+  readonly #ids: RowIds;
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
     this.shared = new SharedRows(file);
+    this.#added = new AddedRows(file, 'INSERT OR IGNORE INTO messages', 10);
+    this.#ids = new RowIds(file, 'messages');
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** Is it known without a look at the table? */
-  remembers(account: number, name: string): boolean {
-    return this.#messages.has(keyOf(account, name));
+  /** What is known without a look at the table. */
+  remembered(account: number, name: string): MessageRow | undefined {
+    const known = this.#messages.get(name);
+    return known?.account === account ? known : undefined;
   }
 
   message(account: number, name: string): MessageRow | undefined {
-    const known = this.#messages.get(keyOf(account, name));
+    const known = this.remembered(account, name);
     if (known !== undefined) return known;
+    this.flush();
     const row = this.#sql.findMessage.get([name, account]);
     if (row === undefined) return undefined;
-    return this.#remembered(account, name, { id: row.id as number, profile: row.profile as number });
+    return this.#remember(name, { id: row.id as number, account, profile: row.profile as number });
   }
 
   addMessage(account: number, name: string, message: NewMessage): MessageRow {
-    const envelope = this.shared.takeEnvelope(account, message.envelope);
+    const known = this.looksFirst ? this.message(account, name) : undefined;
+    if (known !== undefined) return known;
+    const { id: envelope, profile } = this.shared.takeEnvelope(account, message.envelope);
     const body = this.shared.takeBody(account, message.body);
     const { createdAtMs, notBeforeMs, retried } = message;
-    const values = [account, name, envelope.id, envelope.profile, body, createdAtMs, notBeforeMs, retried];
-    const id = this.#sql.addMessage.insert(values);
-    if (id !== 0) return this.#remembered(account, name, { id, profile: envelope.profile });
-    // The id follows from its cause, and the cause came twice: a schedule was deleted and made again.
-    this.shared.releaseEnvelope(envelope.id);
-    this.shared.releaseBody(body);
-    const known = this.message(account, name);
-    assert(known !== undefined, 'a message is there and cannot be found', { name });
-    return known;
+    const id = this.#ids.next();
+    this.#mustBeNew(this.#added.add(id, account, name, envelope, profile, body, createdAtMs, notBeforeMs, retried, 0));
+    return this.#remember(name, { id, account, profile });
+  }
+
+  /** Messages that were added are in the table. @throws NameIsThere (QR1) */
+  flush(): void {
+    this.#mustBeNew(this.#added.flush());
   }
 
   /** More may be heard of it. */
   keepMessage(id: number, retried: number): void {
+    this.flush();
     this.#sql.keepMessage.run([retried, id]);
   }
 
   /** This is called for a message that has come to its end. */
   dropMessageUnlessNeeded(id: number): void {
+    this.flush();
     if (this.#sql.findEvent.get([id]) !== undefined || this.#sql.findEntryOf.get([id]) !== undefined) return;
     const message = this.#sql.readMessage.get([id]);
     if (message === undefined) return;
     this.#sql.dropMessage.run([id]);
-    this.#messages.delete(keyOf(message.account as number, message.name as string));
+    this.#messages.delete(message.name as string);
     this.shared.releaseEnvelope(message.envelope as number);
     this.shared.releaseBody(message.body as number);
   }
@@ -94,6 +114,7 @@ export class QueueRows {
   addDlq(account: number, dlqId: DlqId, { id, profile }: MessageRow, entry: NewDlqRow): void {
     const { atMs, n } = dlqPlace(dlqId);
     const { failedAtMs, status, error, header } = entry;
+    if (entry.retried === undefined) this.flush();
     const retried = entry.retried ?? (this.#sql.readMessage.get([id])?.retried as number);
     const body = this.shared.takeBody(account, entry.body);
     const head = JSON.stringify(header);
@@ -105,6 +126,7 @@ export class QueueRows {
     const { atMs, n } = dlqPlace(dlqId);
     const row = this.#sql.findDlq.get([account, atMs, n]);
     if (row === undefined) return;
+    this.flush();
     this.#sql.dropDlq.run([account, atMs, n]);
     this.shared.releaseBody(row.response as number);
     // Its end may not be among its events, where a snapshot told of it.
@@ -129,6 +151,7 @@ export class QueueRows {
   /** Before a snapshot is folded in: nothing is in the DLQ, and no message is known to be alive. */
   clear(account: AccountId): void {
     const id = this.shared.account(account);
+    this.flush();
     for (const row of this.#sql.allDlq.all([id])) this.shared.releaseBody(row.response as number);
     for (const row of this.#sql.allSchedules.all([id])) this.shared.releaseBody(row.body as number);
     this.#sql.clearDlq.run([id]);
@@ -146,18 +169,21 @@ export class QueueRows {
   forget(): void {
     this.shared.forget();
     this.#messages.clear();
+    this.#added.forget();
+    this.#ids.forget();
   }
 
-  #remembered(account: number, name: string, row: MessageRow): MessageRow {
-    this.#messages.set(keyOf(account, name), row);
+  #mustBeNew(left: number): void {
+    if (left > 0) throw new NameIsThere();
+  }
+
+  #remember(name: string, row: MessageRow): MessageRow {
+    this.#messages.set(name, row);
     return row;
   }
 }
 
 const STATEMENTS = {
-  addMessage: `INSERT OR IGNORE INTO messages
-    (account, name, envelope, profile, body, created_ms, not_before_ms, retried, is_gone)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)`,
   findMessage: 'SELECT id, profile FROM messages WHERE name = ? AND account = ?',
   readMessage: 'SELECT account, name, envelope, body, retried FROM messages WHERE id = ?',
   keepMessage: 'UPDATE messages SET retried = ?, is_gone = 0 WHERE id = ?',
@@ -178,7 +204,3 @@ const STATEMENTS = {
   allSchedules: 'SELECT body FROM schedules WHERE account = ?',
   clearSchedules: 'DELETE FROM schedules WHERE account = ?',
 } as const;
-
-function keyOf(account: number, name: string): string {
-  return `${account} ${name}`;
-}

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { type CarriedBody, type Envelope, KEPT_RESPONSE_BYTES, type QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, obtain, Remembered } from '../../kernel/index.js';
 import type { SqlFile, SqlValue } from '../../ports/index.js';
+import { AddedRows } from '../added-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { encodeEnvelope } from './envelope-bytes.js';
 import { FACETS, profileOf } from './facets.js';
@@ -22,6 +23,8 @@ export interface EnvelopeRow {
 
 /** Envelopes remembered by their bytes; beyond it all are looked up again. */
 const MAX_REMEMBERED = 20_000;
+/** Longer bodies are added alone: what a statement is given is held twice while it runs. */
+const LONG_BODY_BYTES = 16 * 1024;
 
 export class SharedRows {
   readonly #accounts = new Map<string, number>();
@@ -29,10 +32,12 @@ export class SharedRows {
   readonly #byHash = new Remembered<string, EnvelopeRow>(MAX_REMEMBERED);
   readonly #envelopeRefs = new Map<number, number>();
   readonly #bodyRefs = new Map<number, number>();
+  readonly #bodies: AddedRows;
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
+    this.#bodies = new AddedRows(file, 'INSERT INTO bodies', 3, 'ON CONFLICT (id) DO UPDATE SET refs = refs + 1');
   }
 
   account(name: AccountId): number {
@@ -62,8 +67,15 @@ export class SharedRows {
     if (number === 0) return 0;
     const id = bodyId(account, number);
     if (content === undefined) count(this.#bodyRefs, id, 1);
-    else this.#sql.addBody.run([id, content]);
+    else this.#addBody(id, content);
     return id;
+  }
+
+  #addBody(id: number, content: Uint8Array): void {
+    const isLong = content.length > LONG_BODY_BYTES;
+    if (isLong) this.#bodies.flush();
+    this.#bodies.add(id, 1, content);
+    if (isLong) this.#bodies.flush();
   }
 
   /** A body that rows will refer to. */
@@ -103,6 +115,7 @@ export class SharedRows {
 
   /** Brings the counts up to date and removes what nothing refers to any more. */
   flush(): void {
+    this.#bodies.flush();
     for (const [id, delta] of this.#bodyRefs) {
       if (delta !== 0) this.#sql.countBody.run([delta, id]);
       if (delta < 0) this.#sql.dropBody.run([id]);
@@ -120,6 +133,7 @@ export class SharedRows {
 
   forget(): void {
     this.#accounts.clear();
+    this.#bodies.forget();
     this.#bodyRefs.clear();
     this.#envelopeRefs.clear();
     this.#forgetEnvelopes();
@@ -199,7 +213,6 @@ const STATEMENTS = {
   addFacet: 'INSERT OR IGNORE INTO profile_facets (account, facet, value, profile) VALUES (?, ?, ?, ?)',
   dropFacet: 'DELETE FROM profile_facets WHERE account = ? AND facet = ? AND value = ? AND profile = ?',
   findBody: 'SELECT refs FROM bodies WHERE id = ?',
-  addBody: 'INSERT INTO bodies (id, refs, content) VALUES (?, 1, ?) ON CONFLICT (id) DO UPDATE SET refs = refs + 1',
   keepBody: 'INSERT OR IGNORE INTO bodies (id, refs, content) VALUES (?, 0, ?)',
   countBody: 'UPDATE bodies SET refs = refs + ? WHERE id = ?',
   someBodies: 'SELECT id FROM bodies WHERE id > ? AND id < ? ORDER BY id LIMIT ?',

@@ -48,6 +48,7 @@ export class RunRestorer {
     this.#failed.clear();
     this.#restored.clear();
     this.#children.clear();
+    this.writer.rows.flush();
     this.writer.rows.forget();
     this.#sql.markGone.run([account]);
     this.#sql.endMessages.run([account]);
@@ -217,6 +218,7 @@ export class RunRestorer {
     const nextMs = retried > 0 && !isActive ? dueAtMs : null;
     const state = retried > 0 ? MESSAGE.RETRY : MESSAGE.PROGRESS;
     const isStarted = retried > 0 || isActive || notBeforeMs <= createdAtMs;
+    rows.flush();
     this.#sql.resume.run([state, nextMs, isStarted ? 1 : 0, notBeforeMs, message]);
   }
 }

@@ -1,12 +1,16 @@
 /**
  * The rows of runs and of their messages, and what is remembered of them between events.
  *
+ *  RUR1 messages and events are in their tables after `flush`: a message that comes and ends within one transaction is
+ *      written once, as it ended
+ *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import type { StepMark } from '../../domain/queue/runs/index.js';
 import { type MessageId, Remembered, type RunId } from '../../kernel/index.js';
-import type { SqlFile, SqlRow } from '../../ports/index.js';
+import type { SqlFile, SqlRow, SqlValue } from '../../ports/index.js';
+import { AddedRows, RowIds } from '../added-rows.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS, runNumber } from './schema.js';
@@ -16,8 +20,7 @@ export interface RunRow {
   readonly createdAtMs: number;
   /** Changes when the run is configured anew. */
   profile: number;
-  /** Of one that began while it was looked on: how many it has. Of others the tables know. */
-  events?: number;
+  /** No entry has an index from here on; undefined: look. */
   entries?: number;
 }
 
@@ -55,26 +58,41 @@ const MAX_REMEMBERED = 20_000;
 export class RunRows {
   readonly #active = new Remembered<string, RunRow>(MAX_REMEMBERED);
   readonly #pending = new Remembered<string, RunMessageRow>(MAX_REMEMBERED);
+  /** RUR1. By id. */
+  readonly #unwritten = new Map<number, SqlValue[]>();
+  readonly #messages: AddedRows;
+  readonly #events: AddedRows;
+  readonly #ids: RowIds;
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(
     file: SqlFile,
     readonly shared: SharedRows,
   ) {
+    this.#messages = new AddedRows(file, 'INSERT INTO run_messages', MESSAGE_COLUMNS);
+    this.#events = new AddedRows(file, 'INSERT INTO run_events', 10);
+    this.#ids = new RowIds(file, 'run_messages');
     this.#sql = prepared(file, STATEMENTS);
+  }
+
+  /** RUR1. */
+  flush(): void {
+    for (const row of this.#unwritten.values()) this.#messages.add(...row);
+    this.#unwritten.clear();
+    this.#messages.flush();
+    this.#events.flush();
+  }
+
+  /** A row of `run_events`. */
+  addEvent(...row: readonly SqlValue[]): void {
+    this.#events.add(...row);
   }
 
   addRun(account: number, { runId, createdAtMs, envelope, invoker }: NewRun): RunRow {
     const shared = this.shared.takeEnvelope(account, envelope);
     const values = [account, createdAtMs, runNumber(runId), runId, shared.id, shared.profile];
     const id = this.#sql.addRun.insert([...values, RUN_STATE_NUMBERS.RUN_STARTED, invoker]);
-    return remember(this.#active, keyOf(account, runId), {
-      id,
-      createdAtMs,
-      profile: shared.profile,
-      events: 0,
-      entries: 0,
-    });
+    return remember(this.#active, keyOf(account, runId), { id, createdAtMs, profile: shared.profile, entries: 0 });
   }
 
   /** The one of that id that goes on. */
@@ -99,6 +117,7 @@ export class RunRows {
 
   /** Its events are found by what it is from now on. */
   reconfigure(account: number, run: RunRow, envelope: Envelope): void {
+    this.flush();
     const before = this.#sql.readRun.get([run.id])?.envelope as number;
     const shared = this.shared.takeEnvelope(account, envelope);
     this.#sql.setEnvelope.run([shared.id, shared.profile, run.id]);
@@ -118,9 +137,10 @@ export class RunRows {
     const envelope = this.shared.takeEnvelope(account, message.envelope);
     const body = this.shared.takeBody(account, message.body);
     const mark = step === undefined ? null : JSON.stringify(step);
-    const what = [account, run.id, name, role, place, mark, envelope.id, body];
-    const id = this.#sql.addMessage.insert([...what, createdAtMs, notBeforeMs, state, isDelayed ? 0 : 1]);
-    if (role === MESSAGE_ROLES.step && place === run.entries) run.entries += 1;
+    const id = this.#ids.next();
+    const what = [id, account, run.id, name, role, place, mark, envelope.id, body];
+    this.#unwritten.set(id, [...what, createdAtMs, notBeforeMs, state, isDelayed ? 0 : 1, null]);
+    if (role === MESSAGE_ROLES.step && run.entries !== undefined) run.entries = Math.max(run.entries, place + 1);
     const row = { id, run, isDelayed };
     return isPending(state) ? remember(this.#pending, keyOf(account, name), row) : row;
   }
@@ -129,6 +149,7 @@ export class RunRows {
   pendingMessage(account: number, name: string): RunMessageRow | undefined {
     const known = this.#pending.get(keyOf(account, name));
     if (known !== undefined) return known;
+    this.flush();
     const row = this.#sql.findPending.get([name, account]);
     if (row === undefined) return undefined;
     const run = this.run(account, row.run_name as RunId, row.at_ms as number);
@@ -142,26 +163,42 @@ export class RunRows {
     run: RunRow,
     index: number,
   ): { readonly id: number; readonly name: string; readonly createdAtMs: number } | undefined {
+    if (run.entries !== undefined && index >= run.entries) return undefined;
+    this.flush();
     const row = this.#sql.findEntry.get([run.id, index]);
     return row && { id: row.id as number, name: row.name as string, createdAtMs: row.created_ms as number };
   }
 
   messageOf(account: number, run: RunRow, name: string): number | undefined {
+    this.flush();
     return this.#sql.findOfRun.get([name, account, run.id])?.id as number | undefined;
   }
 
   setState(account: number, name: string, id: number, state: number, nextMs: number | undefined): void {
-    this.#sql.setState.run([state, nextMs ?? null, id]);
+    const unwritten = this.#unwritten.get(id);
+    if (unwritten === undefined) {
+      this.#sql.setState.run([state, nextMs ?? null, id]);
+    } else {
+      unwritten[STATE] = state;
+      unwritten[NEXT_MS] = nextMs ?? null;
+    }
     if (!isPending(state)) this.#pending.delete(keyOf(account, name));
   }
 
   noteStart(id: number): void {
-    this.#sql.noteStart.run([id]);
+    const unwritten = this.#unwritten.get(id);
+    if (unwritten === undefined) {
+      this.#sql.noteStart.run([id]);
+    } else {
+      unwritten[IS_STARTED] = 1;
+      unwritten[NEXT_MS] = null;
+    }
   }
 
   /** It may go when it is old enough. @returns its events and one for itself, which count from now on */
   letGo(run: RunRow): number {
-    const events = 1 + (run.events ?? (this.#sql.eventsOf.get([run.id])?.events as number));
+    this.flush();
+    const events = 1 + (this.#sql.eventsOf.get([run.id])?.events as number);
     this.#sql.letGo.run([events, run.id]);
     return events;
   }
@@ -171,6 +208,7 @@ export class RunRows {
    * @returns rows removed; `events` that had been counted, once it is gone
    */
   removeSome(id: number, count: number): { readonly removed: number; readonly events: number } {
+    this.flush();
     const events = this.#sql.someEvents.all([id, count]);
     for (const { account, at_ms, n, response } of events) {
       this.#sql.dropEvent.run([account as number, at_ms as number, n as number]);
@@ -201,8 +239,16 @@ export class RunRows {
   forget(): void {
     this.#active.clear();
     this.#pending.clear();
+    this.#unwritten.clear();
+    this.#messages.forget();
+    this.#events.forget();
+    this.#ids.forget();
   }
 }
+
+const MESSAGE_COLUMNS = 14;
+/** Where in a row of `run_messages` it stands. */
+const [STATE, IS_STARTED, NEXT_MS] = [11, 12, 13] as const;
 
 const STATEMENTS = {
   addRun: `INSERT INTO runs (account, at_ms, n, name, envelope, profile, state, is_held, is_gone, is_hidden, invoker)
@@ -219,9 +265,6 @@ const STATEMENTS = {
   setEnvelope: 'UPDATE runs SET envelope = ?, profile = ? WHERE id = ?',
   setEventProfile: 'UPDATE run_events SET profile = ? WHERE run = ?',
   endRun: 'UPDATE runs SET state = ?, ended_ms = ? WHERE id = ?',
-  addMessage: `INSERT INTO run_messages
-    (account, run, name, role, place, step, envelope, body, created_ms, not_before_ms, state, is_started)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   findPending: `SELECT run_messages.id AS id, is_started, runs.name AS run_name, at_ms
     FROM run_messages INDEXED BY run_messages_by_name JOIN runs ON runs.id = run
     WHERE run_messages.name = ? AND run_messages.account = ? AND run_messages.state < ${MESSAGE.DELIVERED}

@@ -7,7 +7,6 @@
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { EventWaiter, Invoker, RunPart } from '../../domain/queue/runs/index.js';
 import type { RunEventState, SqlFile } from '../../ports/index.js';
-import { EventRows } from '../message-log/event-rows.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { RunDetails } from './run-details.js';
@@ -36,7 +35,6 @@ export class RunWriter {
   readonly details: RunDetails;
   /** Events of runs that were let go. */
   readonly #freed = new Map<number, number>();
-  readonly #events: EventRows;
   readonly #sql: Prepared<typeof STATEMENTS>;
   #account = 0;
   #n = 0;
@@ -44,7 +42,6 @@ export class RunWriter {
   constructor(file: SqlFile, shared: SharedRows) {
     this.rows = new RunRows(file, shared);
     this.details = new RunDetails(file, shared);
-    this.#events = new EventRows(file, 'run_events', EVENT_COLUMNS);
     this.#sql = prepared(file, STATEMENTS);
   }
 
@@ -61,7 +58,7 @@ export class RunWriter {
 
   /** At the end of a transaction. @returns accounts that have more now that may go */
   flush(): readonly number[] {
-    this.#events.addRest();
+    this.rows.flush();
     const grown = [...this.#freed.keys()];
     for (const [account, events] of this.#freed) this.#sql.countEvents.run([events, account]);
     this.#freed.clear();
@@ -70,7 +67,6 @@ export class RunWriter {
 
   forget(): void {
     this.rows.forget();
-    this.#events.forget();
     this.#freed.clear();
   }
 
@@ -105,7 +101,7 @@ export class RunWriter {
         this.#runStarted(event);
         return true;
       case 'RunReconfigured':
-        return this.#withRun(event.runId, (run) => this.#reconfigured(run, event));
+        return this.#withRun(event.runId, (run) => this.rows.reconfigure(this.#account, run, event.envelope));
       case 'RunEnded':
         return this.#withRun(event.runId, (run) => this.#runEnded(run, event));
       case 'WaiterAdded':
@@ -179,11 +175,6 @@ export class RunWriter {
     this.#add({ atMs, state: 'RUN_STARTED', run });
   }
 
-  #reconfigured(run: RunRow, { envelope }: QueueEventOf<'RunReconfigured'>): void {
-    this.#events.addRest();
-    this.rows.reconfigure(this.#account, run, envelope);
-  }
-
   #runEnded(run: RunRow, { runId, atMs, state, response, dlqId, error }: QueueEventOf<'RunEnded'>): void {
     this.rows.endRun(this.#account, runId, run, RUN_STATE_NUMBERS[state], atMs);
     this.details.setEnd(this.#account, run, dlqId, error, response);
@@ -195,8 +186,7 @@ export class RunWriter {
     const run = this.rows.run(this.#account, part.runId, part.runCreatedAtMs);
     if (run === undefined) return;
     // An entry that is delivered once more keeps its age.
-    const isNext = part.role !== 'step' || part.index === run.entries;
-    const known = isNext ? undefined : this.rows.entryAt(run, part.index);
+    const known = part.role === 'step' ? this.rows.entryAt(run, part.index) : undefined;
     const message = this.rows.addMessage(this.#account, run, {
       name: id,
       role: MESSAGE_ROLES[part.role],
@@ -236,7 +226,6 @@ export class RunWriter {
   }
 
   letGo(account: number, run: RunRow): void {
-    if (run.events === undefined) this.#events.addRest();
     this.#freed.set(account, (this.#freed.get(account) ?? 0) + this.rows.letGo(run));
   }
 
@@ -254,8 +243,7 @@ export class RunWriter {
 
   #add({ atMs, state, run, message, nextMs, error, response }: NewEvent): void {
     const what = [RUN_EVENT_NUMBERS[state], run.id, message ?? 0, run.profile] as const;
-    this.#events.add(this.#account, atMs, this.#n, ...what, nextMs ?? null, error ?? null, response ?? null);
-    if (run.events !== undefined) run.events += 1;
+    this.rows.addEvent(this.#account, atMs, this.#n, ...what, nextMs ?? null, error ?? null, response ?? null);
     this.#n += 1;
   }
 }
@@ -275,8 +263,6 @@ export function placeOf(part: RunPart): number {
       return part.step.stepId;
   }
 }
-
-const EVENT_COLUMNS = 10;
 
 const STATEMENTS = {
   countEvents: 'UPDATE accounts SET run_events = run_events + ? WHERE id = ?',

@@ -4,8 +4,9 @@
  *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
-import type { MessageId } from '../../kernel/index.js';
+import { type MessageId, obtain } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
+import { AddedRows } from '../added-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 
 export interface LiveMessage {
@@ -27,20 +28,25 @@ const MAX_HELD = 100_000;
 
 export class LiveMessages {
   readonly #sql: Prepared<typeof STATEMENTS>;
-  readonly #held = new Map<string, Held>();
+  readonly #written: AddedRows;
+  readonly #dropped: AddedRows;
+  readonly #held = new Map<number, Map<MessageId, Held>>();
+  #heldCount = 0;
   readonly #unstored = new Set<Held>();
   readonly #ended: Held[] = [];
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
+    this.#written = new AddedRows(file, 'INSERT OR REPLACE INTO live', 5);
+    this.#dropped = new AddedRows(file, 'DELETE FROM live WHERE (account, id) IN (', 2, ')');
   }
 
   add(account: number, id: MessageId, message: LiveMessage, atMs: number): void {
-    const key = keyOf(account, id);
-    const known = this.#held.get(key);
+    const known = this.#held.get(account)?.get(id);
     if (known !== undefined) this.#unstored.delete(known);
-    const held: Held = { account, id, ...message, atMs, isStored: known?.isStored === true };
-    this.#held.set(key, held);
+    const { bytes, isOfRun } = message;
+    const held: Held = { account, id, bytes, isOfRun, atMs, isStored: known?.isStored === true };
+    this.#hold(held);
     this.#unstored.add(held);
   }
 
@@ -51,43 +57,57 @@ export class LiveMessages {
   end(account: number, id: MessageId): void {
     const held = this.#find(account, id);
     if (held === undefined) return;
-    this.#held.delete(keyOf(account, id));
+    this.#held.get(account)?.delete(id);
+    this.#heldCount -= 1;
     this.#unstored.delete(held);
     if (held.isStored) this.#ended.push(held);
   }
 
   /** Before an account's messages are told anew. */
   clear(account: number): void {
-    for (const [key, held] of this.#held) {
-      if (held.account !== account) continue;
-      this.#held.delete(key);
-      this.#unstored.delete(held);
-    }
+    for (const held of this.#held.get(account)?.values() ?? []) this.#unstored.delete(held);
+    this.#heldCount -= this.#held.get(account)?.size ?? 0;
+    this.#held.delete(account);
     this.#sql.clear.run([account]);
   }
 
   /** At the end of a transaction. */
   flush(): void {
-    for (const { account, id } of this.#ended) this.#sql.drop.run([account, id]);
+    for (const { account, id } of this.#ended) this.#dropped.add(account, id);
+    this.#dropped.flush();
     this.#ended.length = 0;
     for (const held of this.#unstored) {
       const { account, id, bytes, isOfRun, atMs } = held;
-      this.#sql.write.run([account, id, bytes, isOfRun ? 1 : 0, atMs]);
+      this.#written.add(account, id, bytes, isOfRun ? 1 : 0, atMs);
       held.isStored = true;
     }
+    this.#written.flush();
     this.#unstored.clear();
-    if (this.#held.size > MAX_HELD) this.#held.clear();
+    if (this.#heldCount > MAX_HELD) this.#letGo();
   }
 
   forget(): void {
-    this.#held.clear();
+    this.#letGo();
     this.#unstored.clear();
     this.#ended.length = 0;
+    this.#written.forget();
+    this.#dropped.forget();
+  }
+
+  #letGo(): void {
+    this.#held.clear();
+    this.#heldCount = 0;
+  }
+
+  #hold(held: Held): void {
+    const ofAccount = obtain(this.#held, held.account, () => new Map<MessageId, Held>());
+    const before = ofAccount.size;
+    ofAccount.set(held.id, held);
+    this.#heldCount += ofAccount.size - before;
   }
 
   #find(account: number, id: MessageId): Held | undefined {
-    const key = keyOf(account, id);
-    const held = this.#held.get(key);
+    const held = this.#held.get(account)?.get(id);
     if (held !== undefined) return held;
     const row = this.#sql.read.get([account, id]);
     if (row === undefined) return undefined;
@@ -99,18 +119,12 @@ export class LiveMessages {
       atMs: row.at_ms as number,
       isStored: true,
     };
-    this.#held.set(key, found);
+    this.#hold(found);
     return found;
   }
 }
 
-function keyOf(account: number, id: MessageId): string {
-  return `${account} ${id}`;
-}
-
 const STATEMENTS = {
   read: 'SELECT bytes, is_of_run, at_ms FROM live WHERE account = ? AND id = ?',
-  write: 'INSERT OR REPLACE INTO live VALUES (?, ?, ?, ?, ?)',
   clear: 'DELETE FROM live WHERE account = ?',
-  drop: 'DELETE FROM live WHERE account = ? AND id = ?',
 } as const;

@@ -1,6 +1,7 @@
 /** How long a batch waits for others: not at all when as much is here as may be. */
 import { expect } from 'chai';
 import { type Follow, inBatches } from '../../../src/journal/index.js';
+import type { Linger } from '../../../src/journal/log-batches.js';
 import { METER_SHARD } from '../../../src/messages/index.js';
 import type { StoredMessage } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -28,8 +29,9 @@ describe('a feed that gathers for long', () => {
     await running;
   });
 
-  function begin(): void {
-    const options = { shard: METER_SHARD, linger: { timers: realTime, ms: FOR_EVER_MS }, maxQueuedBytes: 100 };
+  function begin(awaited?: Linger['awaited']): void {
+    const linger = { timers: realTime, ms: FOR_EVER_MS, awaited };
+    const options = { shard: METER_SHARD, linger, maxQueuedBytes: 100 };
     const follow: Follow = (from, follower) => journal.follow(METER_SHARD, from, follower);
     running = (async () => {
       for await (const batch of inBatches(follow, 1, options, stop.signal)) batches.push(batch);
@@ -53,6 +55,15 @@ describe('a feed that gathers for long', () => {
     ]);
     stop.abort();
     await running;
+  });
+
+  it('gives what it has once somebody waits for it', async () => {
+    let isAwaited = false;
+    begin({ everyMs: 1, is: () => isAwaited });
+    await store(10, 10);
+    expect(batches).to.deep.equal([]);
+    isAwaited = true;
+    await eventually(() => expect(batches.flat()).to.have.length(2));
   });
 
   it('ends at once when it is told to, whatever it was gathering', async () => {

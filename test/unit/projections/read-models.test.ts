@@ -1,6 +1,6 @@
 /**
  * The file of the read models: checkpoints, rebuilding, what is let go of, and what is done when it is of no use.
- * Proves FF1, FM1, JS1, ML1, SF1.
+ * Proves FF1, FM1, JS1, ML1, QR1, SF1.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,6 +77,25 @@ describe('the read models of the queue', () => {
     expect(await contents(rebuilt)).to.deep.equal(before);
     const next = { ...ANYTHING, count: 5, cursor: page.cursor };
     expect(await rebuilt.events(ACCOUNT, next, 0)).to.deep.equal(await restarted.events(ACCOUNT, next, 0));
+  });
+
+  it('take a message whose id comes again for the one that is there, within a batch and later', async () => {
+    const ids = (from: number) => Array.from({ length: 40 }, (_, at) => `msg_${from + at}`);
+    await stand.store(ids(0).map((id) => accepted(id)));
+    await stand.store([...ids(30), 'msg_31', 'msg_65'].map((id, at) => accepted(id, { atMs: T0 + 1 + at })));
+    const live = stand.open();
+    const entries = await stand.all(live, { count: 7 });
+    expect(entries).to.have.length(82);
+    await stand.close(live);
+    const rebuilt = stand.open({ follower: { lingerMs: 1, batchBytes: 1 } }, 'rebuilt.db');
+    expect(await stand.all(rebuilt, { count: 7 })).to.deep.equal(entries);
+    await stand.close(rebuilt);
+    for (const name of ['messages.db', 'rebuilt.db']) {
+      const file = stand.files(name).open();
+      const counted = file.prepare('SELECT (SELECT count(*) FROM messages) AS rows, sum(refs) AS refs FROM envelopes');
+      expect(counted.get([])).to.deep.equal({ rows: 70, refs: 70 });
+      file.close();
+    }
   });
 
   it('fold an entry once, also when a kill came in the middle of a transaction', async () => {

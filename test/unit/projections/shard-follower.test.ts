@@ -45,7 +45,7 @@ class Stand {
       { clock: time, timers: time, log, journal, objects: new MemoryObjectStore(), bodies: NO_BODIES },
       { checkpoint: () => this.checkpoint, setCheckpoint: () => {}, ...model },
       { shard: SHARD, noHash: new Uint8Array(), restore: async (known) => known, reader },
-      { model: 'a model', lingerMs: 0, batchBytes: 1000, maxQueuedBytes: 1000, retryMs: RETRY_MS },
+      { model: 'a model', lingerMs: 0, awaitedLingerMs: 0, batchBytes: 1000, maxQueuedBytes: 1000, retryMs: RETRY_MS },
     );
   }
 

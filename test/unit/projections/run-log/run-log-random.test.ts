@@ -1,4 +1,7 @@
-/** The log of runs after histories that nobody thought of: every fold shows the same, and what the owner knows is there. */
+/**
+ * The log of runs after histories that nobody thought of: every fold shows the same, and what the owner knows is there.
+ * Proves RUR1.
+ */
 import { expect } from 'chai';
 import type { LoggedRun } from '../../../../src/ports/index.js';
 import { MESSAGE_STATES } from '../../../../src/ports/index.js';
