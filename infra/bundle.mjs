@@ -3,8 +3,8 @@
  *
  * A start of the separate files goes by into finding, opening and linking them, in the process and in each of its
  * threads. Each entry is bundled by itself, so that a thread loads what it needs and nothing else; that our own files
- * may be left out where nobody takes anything from them, package.json says (`sideEffects`). Lines
- * stay, for the stack of an error; names too, without esbuild's `keepNames`, which would cost each closure a property.
+ * may be left out where nobody takes anything from them, package.json says (`sideEffects`). Names
+ * stay, for the stack of an error, without esbuild's `keepNames`, which would cost each closure a property.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,6 +13,8 @@ import { build } from 'esbuild';
 
 const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
 const threads = (await readdir(join(compiled, 'composition'))).filter((name) => name.endsWith('-worker.js'));
+/** Short enough for the line in a stack to say where, beside the function's name. */
+const MAX_LINE = 120;
 // As deep below the root as every file that reads something relative to itself.
 const outdir = join(compiled, 'cli/bundle');
 
@@ -25,6 +27,9 @@ const { outputFiles } = await build({
   platform: 'node',
   target: 'node20',
   legalComments: 'none',
+  // The engine keeps the text for as long as the process lives. Names stay.
+  minifyWhitespace: true,
+  lineLimit: MAX_LINE,
   write: false,
   // It loads its WebAssembly from beside itself.
   external: ['node-sqlite3-wasm'],

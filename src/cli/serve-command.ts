@@ -5,11 +5,12 @@ import { type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
 
 /**
- * What a function in WebAssembly has to run through, in bytes, until it is compiled once more, for speed. Ten times what
- * the engine has by itself: opening the read models' files takes a large part of SQLite beyond that, in every start, and
- * what is really busy is there within tens of milliseconds anyway.
+ * What a function in WebAssembly has to run through, in bytes, until it is compiled once more, for speed: a thousand
+ * times what the engine has by itself. Compiling SQLite's largest functions takes a second of a core and 40 MB at once,
+ * which are given back, but not to the system. Opening the read models' files, or keeping them while nothing happens,
+ * is not worth it; what is really busy is there within a second.
  */
-const WASM_TIERING_BUDGET = 20_000_000;
+const WASM_TIERING_BUDGET = 2_000_000_000;
 
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
 export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {

@@ -2,13 +2,13 @@
 import type { DependencyContainer } from 'tsyringe';
 import { AnsweringThread } from '../adapters/node/index.js';
 import { SEARCH_WORKER, watchSearch } from '../projections/index.js';
-import { type Ask, AskedSearch, askOverBus } from '../query/index.js';
+import { AskedSearch, askOverBus } from '../query/index.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
 /** A process without the role asks others. */
 export function registerRemoteSearch(c: DependencyContainer): void {
-  registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'search'));
+  c.registerInstance(tokens.SEARCH, new AskedSearch(askOverBus(c.resolve(tokens.BUS), 'search')));
 }
 
 export function registerSearch(c: DependencyContainer): void {
@@ -18,17 +18,14 @@ export function registerSearch(c: DependencyContainer): void {
     const task = { ...threadTaskOf(c), options: { kvShards: c.resolve(tokens.NATS).layout.kvShards } };
     return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_WORKER);
   });
-  registerAsked(c, (question) => c.resolve(tokens.SEARCH_THREAD).ask(question));
+  c.registerInstance(tokens.SEARCH, new AskedSearch((question) => c.resolve(tokens.SEARCH_THREAD).ask(question)));
 }
 
-function registerAsked(c: DependencyContainer, ask: Ask): void {
-  c.registerInstance(tokens.SEARCH, new AskedSearch(ask));
-}
-
-/** Each thread knows all of them when it begins, and every change from then on. */
+/** Each thread knows all of them when it begins, and every change from then on. None begins before there is one. */
 function tellIndexes(c: DependencyContainer): void {
+  const thread = c.resolve(tokens.SEARCH_THREAD);
   const indexes = Array.from(c.resolve(tokens.CONTROL).search.searchIndexes(), ({ id }) => id);
-  c.resolve(tokens.SEARCH_THREAD).tell({ kind: 'indexes', indexes });
+  if (indexes.length > 0 || !thread.isResting) thread.tell({ kind: 'indexes', indexes });
 }
 
 export async function startSearch(c: DependencyContainer): Promise<void> {

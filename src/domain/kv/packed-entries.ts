@@ -13,13 +13,13 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import { hashBytes } from './key-hash.js';
-import { PAGE_BYTES, type PagePool } from './page-pool.js';
+import { INDEX_ADDRESSES, INDEX_CELLS, PAGE_BYTES, type PageIndex, type PagePool } from './page-pool.js';
 
 /** Where a segment splits. */
 export const PACKED_ENTRIES = 512;
 /** Numbers that may be given, those of deleted entries included, before the entries are packed anew. */
-const MAX_NUMBERS = 640;
-const TABLE_SIZE = 1024;
+const MAX_NUMBERS = INDEX_ADDRESSES;
+const TABLE_SIZE = INDEX_CELLS;
 /** A cell: six bits of the hash above ten of the number, counted from 1. */
 const NUMBER_BITS = 10;
 const NUMBER_MASK = 2 ** NUMBER_BITS - 1;
@@ -40,6 +40,9 @@ const MIN_WASTE_BYTES = PAGE_BYTES;
 /** Up to here bytes are copied faster one by one than by a call that leaves JavaScript. */
 const SHORT_BYTES = 16;
 
+/** Of entries that were moved. */
+const NO_ENTRIES: PageIndex = { cells: new Uint16Array(TABLE_SIZE), addresses: new Uint32Array(0) };
+
 /** What a name leads to; or of a short string, which would have to be made, its length. */
 export type Outline<V> = V | number;
 
@@ -50,8 +53,10 @@ interface Latin1Page {
 }
 
 export class PackedEntries<V> {
-  readonly #table = new Uint16Array(TABLE_SIZE);
-  readonly #addresses = new Uint32Array(MAX_NUMBERS);
+  #index: PageIndex;
+  /** Those of the index. */
+  #table: Uint16Array;
+  #addresses: Uint32Array;
   #pages: Buffer[] = [];
   #others: (V | undefined)[] = [];
   #size = 0;
@@ -61,7 +66,11 @@ export class PackedEntries<V> {
   #end = PAGE_BYTES;
   #waste = 0;
 
-  constructor(private readonly pool: PagePool) {}
+  constructor(private readonly pool: PagePool) {
+    this.#index = pool.takeIndex();
+    this.#table = this.#index.cells;
+    this.#addresses = this.#index.addresses;
+  }
 
   get size(): number {
     return this.#size;
@@ -160,7 +169,7 @@ export class PackedEntries<V> {
     return hashes;
   }
 
-  /** Moves every entry to one of two, by a bit of its hash. */
+  /** Moves every entry to one of two, by a bit of its hash. Nothing may be added to this one any more. */
   splitInto(low: PackedEntries<V>, high: PackedEntries<V>, bit: number): void {
     for (let number = 0; number < this.#next; number += 1) {
       if (this.#addresses[number] === NOWHERE) continue;
@@ -168,6 +177,8 @@ export class PackedEntries<V> {
       ((hash & bit) === 0 ? low : high).#copy(this, number, hash);
     }
     this.#empty();
+    this.pool.giveBackIndex(this.#index);
+    this.#lookIn(NO_ENTRIES);
   }
 
   /** The cell of `#table` that leads to the name, or -1. */
@@ -317,13 +328,18 @@ export class PackedEntries<V> {
   #packAnew(): void {
     const copy = new PackedEntries<V>(this.pool);
     this.splitInto(copy, copy, 0);
-    this.#table.set(copy.#table);
-    this.#addresses.set(copy.#addresses);
+    this.#lookIn(copy.#index);
     this.#pages = copy.#pages;
     this.#others = copy.#others;
     this.#size = copy.#size;
     this.#next = copy.#next;
     this.#end = copy.#end;
+  }
+
+  #lookIn(index: PageIndex): void {
+    this.#index = index;
+    this.#table = index.cells;
+    this.#addresses = index.addresses;
   }
 
   #empty(): void {

@@ -1,18 +1,34 @@
 /**
- * Pages of bytes outside of the heap. They are cut from slabs that grow with what is in use; a page given back is
- * taken again; slabs are left to the collector all at once, when no page is in use.
+ * Pages of bytes outside of the heap, and the indexes that lead to what is in them. Both are cut from slabs; what is
+ * given back is taken again; slabs are left to the collector all at once, when nothing is in use. Large slabs are memory
+ * of their own, which goes back to the system: thousands of small arrays would lie between what the allocator has for
+ * the moment, and keep that.
  */
 
 /** Small, as a page belongs to one segment of keys and is filled by it alone. */
 export const PAGE_BYTES = 4096;
-/** Of 256 KiB: a mebibyte would be unused memory in partitions of a few thousand keys. */
-const MAX_SLAB_PAGES = 64;
-/** A new slab is about this part of what is there already. */
-const SLAB_SHARE = 8;
+/** Of 256 KiB, which the system gives page by page, when they are written to, and which the allocator gives back to it. */
+const LARGE_SLAB_PAGES = 64;
+/** Cells of an index, and the addresses that it has room for. */
+export const INDEX_CELLS = 1024;
+export const INDEX_ADDRESSES = 640;
+const CELL_BYTES = Uint16Array.BYTES_PER_ELEMENT * INDEX_CELLS;
+const INDEX_BYTES = CELL_BYTES + Uint32Array.BYTES_PER_ELEMENT * INDEX_ADDRESSES;
+const LARGE_SLAB_INDEXES = 56;
+/** Slabs before the first large one have two, which is enough for a few hundred keys. */
+const SMALL_SLABS = 8;
+
+/** Numbers that lead to the entries of a segment; what they mean is that segment's to say. */
+export interface PageIndex {
+  readonly cells: Uint16Array;
+  readonly addresses: Uint32Array;
+}
 
 export class PagePool {
   readonly #free: Buffer[] = [];
   #pages = 0;
+  readonly #freeIndexes: PageIndex[] = [];
+  #indexes = 0;
 
   take(): Buffer {
     return this.#free.pop() ?? this.#grow();
@@ -22,17 +38,49 @@ export class PagePool {
     for (const page of pages) this.#free.push(page);
   }
 
-  /** To be called when all pages were given back: none is kept. */
+  /** All its cells are 0; its addresses are anything. */
+  takeIndex(): PageIndex {
+    return this.#freeIndexes.pop() ?? this.#growIndexes();
+  }
+
+  giveBackIndex(index: PageIndex): void {
+    index.cells.fill(0);
+    this.#freeIndexes.push(index);
+  }
+
+  /** To be called when nothing is in use any more: nothing is kept. */
   clear(): void {
     this.#free.length = 0;
     this.#pages = 0;
+    this.#freeIndexes.length = 0;
+    this.#indexes = 0;
   }
 
   #grow(): Buffer {
-    const count = Math.min(MAX_SLAB_PAGES, Math.max(2, Math.floor(this.#pages / SLAB_SHARE)));
+    const count = slabSize(this.#pages, LARGE_SLAB_PAGES);
     const slab = Buffer.allocUnsafeSlow(count * PAGE_BYTES);
     this.#pages += count;
     for (let i = 1; i < count; i += 1) this.#free.push(slab.subarray(i * PAGE_BYTES, (i + 1) * PAGE_BYTES));
     return slab.subarray(0, PAGE_BYTES);
   }
+
+  #growIndexes(): PageIndex {
+    const count = slabSize(this.#indexes, LARGE_SLAB_INDEXES);
+    const slab = new ArrayBuffer(count * INDEX_BYTES);
+    this.#indexes += count;
+    for (let i = 1; i < count; i += 1) this.#freeIndexes.push(indexIn(slab, i));
+    return indexIn(slab, 0);
+  }
+}
+
+function slabSize(inUse: number, large: number): number {
+  return inUse < 2 * SMALL_SLABS ? 2 : large;
+}
+
+function indexIn(slab: ArrayBuffer, place: number): PageIndex {
+  const at = place * INDEX_BYTES;
+  return {
+    cells: new Uint16Array(slab, at, INDEX_CELLS),
+    addresses: new Uint32Array(slab, at + CELL_BYTES, INDEX_ADDRESSES),
+  };
 }

@@ -53,6 +53,17 @@ export interface SearchStatus {
   readonly troubles: readonly (readonly [ShardName, string])[];
 }
 
+/** Of a process that has no index. */
+export const NOTHING_HELD: SearchStatus = {
+  isCaughtUp: true,
+  indexes: 0,
+  documents: 0,
+  behindPositions: 0,
+  behindMs: 0,
+  unreadable: 0,
+  troubles: [],
+};
+
 const DEFAULT_RETRY_MS = 1000;
 const DEFAULT_WAIT_MS = 2000;
 /** It is, with the wait, less than whoever asks waits for an answer. */

@@ -6,7 +6,7 @@
  */
 import type { DatabaseId } from '../../kernel/index.js';
 import { inSeconds, type Metrics } from '../../ports/index.js';
-import type { SearchStatus } from './search-indexes.js';
+import { NOTHING_HELD, type SearchStatus } from './search-indexes.js';
 
 /** What it is told beside questions. */
 export type SearchWord =
@@ -22,6 +22,8 @@ export const SEARCH_WORKER = {
   maxQuestions: 512,
   maxRestartMs: 60_000,
   isCaughtUp: ({ isCaughtUp }: SearchStatus) => isCaughtUp,
+  /** It begins with the first index. */
+  unneeded: NOTHING_HELD,
 };
 
 /** @param status undefined while there is no thread */

@@ -4,6 +4,8 @@
  *  AN1 a thread that dies takes its questions with it, and nothing else; another one is started after a pause, which
  *      doubles up to a bound while threads die before they have everything
  *  AN2 questions are bounded in number and in time
+ *  AN3 a thread of a kind that may be `unneeded` begins with the first word or question: an isolate that nobody uses
+ *      is a dozen megabytes
  */
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
@@ -37,6 +39,8 @@ export interface AnsweringKind<Status> {
   /** The longest pause before another thread; left out, the pause does not grow. */
   readonly maxRestartMs?: number;
   readonly isCaughtUp: (status: Status) => boolean;
+  /** What is true while nobody has told or asked it anything; left out, it begins when it is started. */
+  readonly unneeded?: Status;
 }
 
 interface Asked {
@@ -55,6 +59,8 @@ export class AnsweringThread<Task, Word, Status> {
   #ended: Promise<void> = Promise.resolve();
   #status: Status | undefined;
   #isStopped = false;
+  /** Started, and nobody has needed it yet (AN3). */
+  #isResting = false;
   #restart: Timer | undefined;
   /** Threads in a row that died before they had everything. */
   #earlyEnds = 0;
@@ -67,6 +73,12 @@ export class AnsweringThread<Task, Word, Status> {
   ) {}
 
   start(): void {
+    if (this.kind.unneeded === undefined) this.#begin();
+    else this.#isResting = true;
+  }
+
+  #begin(): void {
+    this.#isResting = false;
     const { entry, task, log, timers } = this.options;
     const { name, events, limits, isCaughtUp } = this.kind;
     const worker = new Worker(entry, { name, workerData: task, resourceLimits: limits });
@@ -82,7 +94,7 @@ export class AnsweringThread<Task, Word, Status> {
         this.#refuseAll(`the thread of the ${name} has ended`);
         if (!this.#isStopped) {
           log.warn(`${events}.thread-ended`, { code });
-          this.#restart = timers.after(this.#pauseMs(), () => this.start());
+          this.#restart = timers.after(this.#pauseMs(), () => this.#begin());
         }
         resolve();
       });
@@ -90,19 +102,26 @@ export class AnsweringThread<Task, Word, Status> {
     this.options.onBegun?.();
   }
 
+  /** Nobody has needed it yet: what `unneeded` says is true. */
+  get isResting(): boolean {
+    return this.#isResting;
+  }
+
   /** Lost where there is no thread. */
   tell(word: Word): void {
+    if (this.#isResting) this.#begin();
     this.#send({ kind: 'word', word });
   }
 
   /** It is what the thread said last; undefined while there is none. */
   get status(): Status | undefined {
-    return this.#status;
+    return this.#isResting ? this.kind.unneeded : this.#status;
   }
 
   /** @throws SHARD_UNAVAILABLE, MAILBOX_FULL, TIMED_OUT, and what the thread throws */
   ask(question: Uint8Array): Promise<Uint8Array> {
     const { name, maxQuestions } = this.kind;
+    if (this.#isResting) this.#begin();
     if (this.#worker === undefined || this.#isStopped) {
       return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', `the ${name} are not there`));
     }
@@ -123,6 +142,7 @@ export class AnsweringThread<Task, Word, Status> {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#isResting = false;
     this.#restart?.cancel();
     this.#refuseAll('the process is stopping');
     const worker = this.#worker;

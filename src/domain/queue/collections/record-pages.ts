@@ -3,8 +3,11 @@
  * nothing is ever moved. A slot is a page's number and a place in it. Who frees a slot may get it again next.
  */
 
-/** Few enough that a page is made at once; a small power of two, so that slots are split fast. */
-const PLACE_BITS = 10;
+/**
+ * Few enough that a page is made at once; so many that the allocator takes it from the system and gives it back; a small
+ * power of two, so that slots are split fast.
+ */
+const PLACE_BITS = 11;
 const PAGE_PLACES = 1 << PLACE_BITS;
 /** The first page begins as small as this: most accounts have little to keep. */
 const FIRST_PLACES = 16;

@@ -1,5 +1,5 @@
 /**
- * Messages that wait for later, as bytes outside of the heap: 72 for each, 8 in the order of due times and some 12 to
+ * Messages that wait for later, as bytes outside of the heap: 72 for each, 4 in the order of due times and some 12 to
  * be found by its id, where an object with its id and its place in two collections takes 264. One is made an object
  * again when it is due, or when something happens to it.
  *
@@ -7,6 +7,7 @@
  *  RST2 what is looked at is a copy; nobody but the one who wakes a message may change it
  */
 import { assert, type MessageId } from '../../../kernel/index.js';
+import { NumberList } from '../collections/number-list.js';
 import { RecordIndex } from '../collections/record-index.js';
 import { type RecordPage, RecordPages } from '../collections/record-pages.js';
 import type { SharedEnvelope } from './envelopes.js';
@@ -48,7 +49,7 @@ export class RestingMessages {
   readonly #records = new RecordPages(RECORD_BYTES);
   readonly #envelopes = new RestingEnvelopes();
   /** Slots: a binary heap, the first that is due at its top. */
-  readonly #order: number[] = [];
+  readonly #order = new NumberList();
   readonly #sought = new Uint32Array(ID_WORDS);
   readonly #index = new RecordIndex((slot) => this.#isSought(slot));
 
@@ -58,8 +59,7 @@ export class RestingMessages {
 
   /** When the first of them is due. */
   get nextDueAtMs(): number | undefined {
-    const first = this.#order[0];
-    return first === undefined ? undefined : this.#dueOf(first);
+    return this.#order.length === 0 ? undefined : this.#dueOf(this.#order.at(0));
   }
 
   has(id: MessageId): boolean {
@@ -107,8 +107,9 @@ export class RestingMessages {
 
   /** The first one, when it is due by now. */
   wakeDue(nowMs: number): Message | undefined {
-    const first = this.#order[0];
-    return first === undefined || this.#dueOf(first) > nowMs ? undefined : this.#take(first);
+    if (this.#order.length === 0) return undefined;
+    const first = this.#order.at(0);
+    return this.#dueOf(first) > nowMs ? undefined : this.#take(first);
   }
 
   /** RST2. Sees what is there all the time; may or may not see what comes or goes meanwhile. */
@@ -180,16 +181,16 @@ export class RestingMessages {
   }
 
   #put(slot: number, rank: number): void {
-    this.#order[rank] = slot;
+    this.#order.set(rank, slot);
     const page: RecordPage = this.#records.pageOf(slot);
     page.words[this.#records.wordOf(slot) + RANK] = rank + 1;
   }
 
   #leave(rank: number): void {
-    const last = this.#order.pop() as number;
+    const last = this.#order.pop();
     if (rank === this.#order.length) return;
     const parent = (rank - 1) >> 1;
-    if (rank > 0 && this.#isBefore(last, this.#order[parent] as number)) this.#rise(last, rank);
+    if (rank > 0 && this.#isBefore(last, this.#order.at(parent))) this.#rise(last, rank);
     else this.#sink(last, rank);
   }
 
@@ -197,7 +198,7 @@ export class RestingMessages {
     let rank = from;
     while (rank > 0) {
       const parent = (rank - 1) >> 1;
-      const above = this.#order[parent] as number;
+      const above = this.#order.at(parent);
       if (!this.#isBefore(slot, above)) break;
       this.#put(above, rank);
       rank = parent;
@@ -211,9 +212,8 @@ export class RestingMessages {
     for (;;) {
       let child = 2 * rank + 1;
       if (child >= size) break;
-      if (child + 1 < size && this.#isBefore(this.#order[child + 1] as number, this.#order[child] as number))
-        child += 1;
-      const below = this.#order[child] as number;
+      if (child + 1 < size && this.#isBefore(this.#order.at(child + 1), this.#order.at(child))) child += 1;
+      const below = this.#order.at(child);
       if (!this.#isBefore(below, slot)) break;
       this.#put(below, rank);
       rank = child;

@@ -3,14 +3,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashKey } from '../../../../src/domain/kv/key-hash.js';
 import { PackedEntries } from '../../../../src/domain/kv/packed-entries.js';
-import { PagePool } from '../../../../src/domain/kv/page-pool.js';
+import { type PageIndex, PagePool } from '../../../../src/domain/kv/page-pool.js';
 import { Segment } from '../../../../src/domain/kv/segment.js';
 
 type Held = string | { readonly is: number };
 
-/** Counts the pages that are out. */
+/** Counts what is out. */
 class CountedPool extends PagePool {
   out = 0;
+  indexesOut = 0;
 
   override take(): Buffer {
     this.out += 1;
@@ -20,6 +21,16 @@ class CountedPool extends PagePool {
   override giveBack(pages: readonly Buffer[]): void {
     this.out -= pages.length;
     super.giveBack(pages);
+  }
+
+  override takeIndex(): PageIndex {
+    this.indexesOut += 1;
+    return super.takeIndex();
+  }
+
+  override giveBackIndex(index: PageIndex): void {
+    this.indexesOut -= 1;
+    super.giveBackIndex(index);
   }
 }
 
@@ -77,11 +88,12 @@ describe('packed entries', () => {
       entries.exchange(key, 'y'.repeat(i % 61), hashKey(key));
     }
     expect(pool.out).to.be.at.most(2 * before);
+    expect(pool.indexesOut).to.equal(1);
     for (let i = 0; i < 500; i += 1) entries.delete(`key:${i}`, hashKey(`key:${i}`));
     expect(pool.out).to.equal(0);
   });
 
-  it('are shared out by a bit of their hashes, and give their pages back', () => {
+  it('are shared out by a bit of their hashes, and give their pages and their index back', () => {
     const pool = new CountedPool();
     const [full, low, high] = [0, 1, 2].map(() => new PackedEntries<Held>(pool)) as [
       PackedEntries<Held>,
@@ -92,6 +104,10 @@ describe('packed entries', () => {
     const all = full.entries();
     full.splitInto(low, high, 1 << 20);
     expect(full.size).to.equal(0);
+    expect(full.has('key:1', hashKey('key:1'))).to.equal(false);
+    expect(pool.indexesOut).to.equal(2);
+    const next = new PackedEntries<Held>(pool);
+    expect(next.get('key:1', hashKey('key:1'))).to.equal(undefined);
     expect(low.entries()).to.deep.equal(all.filter(([key]) => (hashKey(key) & (1 << 20)) === 0));
     expect(high.entries()).to.deep.equal(all.filter(([key]) => (hashKey(key) & (1 << 20)) !== 0));
     for (const [key, held] of low.entries()) expect(low.get(key, hashKey(key))).to.equal(held);
