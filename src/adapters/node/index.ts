@@ -1,4 +1,5 @@
 export * from './backup-directory.js';
+export { onTheBeat } from './beat.js';
 export * from './boot-time.js';
 export * from './clock.js';
 export * from './credentials-file.js';

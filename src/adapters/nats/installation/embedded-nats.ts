@@ -42,6 +42,7 @@ export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: str
       user: server.credentials.user,
       password: server.credentials.password,
       system: { user: server.sysCredentials.user, password: server.sysCredentials.password },
+      isOwn: true,
     };
     const opened = await connect(options);
     connections = opened;

@@ -1,5 +1,7 @@
 /** The inside of a thread that answers questions: what AnsweringThread sends, and what is sent back to it. */
 import type { MessagePort } from 'node:worker_threads';
+import type { Timer } from '../../../ports/index.js';
+import { onTheBeat } from '../beat.js';
 import type { LogMessage, PlainFailure } from '../thread-job.js';
 import { plainFailure } from './worker-thread.js';
 
@@ -42,7 +44,7 @@ export async function answerUntilStopped<Word, Status>(
       else void answerTo(message.id, message.question);
     });
   });
-  clearTimeout(statusTimer);
+  statusTimer.cancel();
 
   function lookAtStatus(afterMs: number): void {
     const status = answering.status();
@@ -53,13 +55,13 @@ export async function answerUntilStopped<Word, Status>(
     statusTimer = lookAgainIn(nextMs);
   }
 
-  function lookAgainIn(ms: number): NodeJS.Timeout {
-    return setTimeout(lookAtStatus, ms, ms);
+  function lookAgainIn(ms: number): Timer {
+    return onTheBeat(ms, () => lookAtStatus(ms));
   }
 
   function hear(word: Word): void {
     answering.hear(word);
-    clearTimeout(statusTimer);
+    statusTimer.cancel();
     statusTimer = lookAgainIn(STATUS_FIRST_MS);
   }
 
