@@ -1,18 +1,9 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
-import { setFlagsFromString } from 'node:v8';
 import { type MadeCredentials, startProcess } from '../composition/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
 
-/**
- * What a function in WebAssembly has to run through, in bytes, until it is compiled once more, for speed. Ten times what
- * the engine has by itself: opening the read models' files takes a large part of SQLite beyond that, in every start, and
- * what is really busy is there within tens of milliseconds anyway.
- */
-const WASM_TIERING_BUDGET = 20_000_000;
-
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
 export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
-  setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
   const { config, warnings } = loadConfig(env);
   const running = await startProcess(config, warnings).catch((error: unknown) => {
     exitSoon();

@@ -20,6 +20,7 @@ export * from './threads/answering-thread.js';
 export * from './threads/answering-worker.js';
 export * from './threads/audit-threads.js';
 export * from './threads/audit-worker.js';
+export * from './threads/early-threads.js';
 export * from './threads/job-threads.js';
 export * from './threads/worker-compactor.js';
 export * from './threads/worker-thread.js';

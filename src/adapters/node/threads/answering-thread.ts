@@ -5,10 +5,11 @@
  *      doubles up to a bound while threads die before they have everything
  *  AN2 questions are bounded in number and in time
  */
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { ResourceLimits, Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log, Timer, Timers } from '../../../ports/index.js';
 import type { FromAnswering, ToAnswering } from './answering-worker.js';
+import { beginThread } from './early-threads.js';
 
 export interface AnsweringThreadOptions<Task> {
   readonly entry: URL;
@@ -68,8 +69,8 @@ export class AnsweringThread<Task, Word, Status> {
 
   start(): void {
     const { entry, task, log, timers } = this.options;
-    const { name, events, limits, isCaughtUp } = this.kind;
-    const worker = new Worker(entry, { name, workerData: task, resourceLimits: limits });
+    const { name, events, isCaughtUp } = this.kind;
+    const worker = beginThread(entry, this.kind, task);
     this.#worker = worker;
     worker.on('message', (message: FromAnswering<Status>) => this.#hear(message));
     worker.on('error', (error) => log.error(`${events}.thread-failed`, { reason: describeError(error) }));
