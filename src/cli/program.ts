@@ -1,4 +1,5 @@
 /** The command line. `serve` is the process itself; everything else talks to one, or to its NATS. */
+import './early-threads.js';
 import 'reflect-metadata';
 import { VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';

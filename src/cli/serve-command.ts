@@ -1,20 +1,10 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
-import { setFlagsFromString } from 'node:v8';
 import { type MadeCredentials, startProcess } from '../composition/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
 
-/**
- * What a function in WebAssembly has to run through, in bytes, until it is compiled once more, for speed: a thousand
- * times what the engine has by itself. Compiling SQLite's largest functions takes a second of a core and 40 MB at once,
- * which are given back, but not to the system. Opening the read models' files, or keeping them while nothing happens,
- * is not worth it; what is really busy is there within a second.
- */
-const WASM_TIERING_BUDGET = 2_000_000_000;
-
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
 export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
-  setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
   const { config, warnings } = loadConfig(env);
   const asked = signalled();
   const stopping = new AbortController();

@@ -50,14 +50,14 @@ export function registerBasics(c: DependencyContainer, config: Config): void {
 /** The ports that NATS provides, and this process's place among the others. */
 export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: boolean): void {
   const config = c.resolve(tokens.CONFIG);
-  const { natsPrefix, natsAppendTimeoutMs: appendTimeoutMs } = config.nats;
+  const { connections, isExclusive } = nats;
   c.registerInstance(tokens.NATS, nats);
-  registerStorage(c, nats.connections, natsPrefix, { appendTimeoutMs });
+  registerStorage(c, connections, config.nats.natsPrefix, { appendTimeoutMs: config.nats.natsAppendTimeoutMs });
   tokens.once(c, tokens.BUS, () => {
     const options = { maxBytes: config.bounds.busMessageBytes, log: c.resolve(tokens.LOG) };
-    return new NatsBus(nats.connections, c.resolve(tokens.NAMES), options);
+    return new NatsBus(connections, c.resolve(tokens.NAMES), options);
   });
-  tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK)));
+  tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK), isExclusive));
   tokens.once(c, tokens.CLOCK_WATCH, () => clockWatch(c));
   tokens.once(c, tokens.SESSION, () => {
     const ports = { ...tokens.storagePortsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH) };

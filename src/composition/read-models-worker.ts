@@ -3,7 +3,7 @@
  * a long search ever stands before a command. Started and told to stop by projections-module.ts.
  */
 import { carriedBodies } from '../actors/queue/index.js';
-import { answerUntilStopped, enterThread } from '../adapters/node/index.js';
+import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
 import { SqliteFiles, type SqliteOptions } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import {
@@ -31,7 +31,7 @@ const NICENESS = 9;
 /** Their rows are few, and remembered where they are written. */
 const STATISTICS_CACHE = { cacheKib: 8 * 1024 };
 
-const { port, data, log } = enterThread<ReadModelsTask>('the read models', NICENESS);
+const { port, data, log } = await enterAnswering<ReadModelsTask>('the read models', NICENESS);
 const { close, ...parts } = await openThread(data, 'read models', log);
 const filesOf = (path: string, cache?: SqliteOptions) => ({
   file: new SqliteFiles(path, cache),

@@ -2,7 +2,7 @@
  * Entry of the thread that keeps the search indexes, with connections to NATS of its own: neither a search over all
  * documents nor the loading of an index ever stands before a command. Started and told to stop by search-module.ts.
  */
-import { answerUntilStopped, enterThread } from '../adapters/node/index.js';
+import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
 import { SearchIndexes, type SearchIndexesOptions, type SearchStatus, type SearchWord } from '../projections/index.js';
 import { answerSearch } from '../query/index.js';
 import { openThread, type ThreadTask } from './thread-container.js';
@@ -15,7 +15,7 @@ export interface SearchTask extends ThreadTask {
 /** Live commands go first; somebody waits for an answer, so it comes before the read models. */
 const NICENESS = 2;
 
-const { port, data, log } = enterThread<SearchTask>('the search indexes', NICENESS);
+const { port, data, log } = await enterAnswering<SearchTask>('the search indexes', NICENESS);
 const { close, ...parts } = await openThread(data, 'search indexes', log);
 const indexes = new SearchIndexes(parts, data.options);
 await answerUntilStopped<SearchWord, SearchStatus>(port, {

@@ -20,7 +20,7 @@ export function threadTaskOf(c: DependencyContainer): ThreadTask {
 /** @param name of the connections, as the server lists them. @throws JOURNAL_UNAVAILABLE */
 export async function openThread({ nats, prefix }: ThreadTask, name: string, log: Log) {
   const c = tokens.newContainer();
-  const connections = await connect({ ...nats, name });
+  const connections = await connect({ ...nats, name, isThread: true });
   registerMachine(c);
   c.registerInstance(tokens.LOG, log);
   registerStorage(c, connections, prefix);

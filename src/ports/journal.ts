@@ -46,7 +46,7 @@ export interface JournalTail {
 export interface JournalFollower {
   /** Called in order of position, once each. */
   onMessage(message: StoredMessage): void;
-  /** Called at least every `aliveEveryMs` while the journal answers and nothing newer is known. */
+  /** Called every `aliveEveryMs` or so, or more often, while the journal answers and nothing newer is known. */
   onAlive(): void;
   /** Default: what an idle process pays little for, little more than a second. */
   readonly aliveEveryMs?: number | undefined;

@@ -7,6 +7,14 @@ export abstract class Timers {
   /** Runs `action` once, `delayMs` from now at the earliest. */
   abstract after(delayMs: number, action: () => void): Timer;
 
+  /**
+   * As `after`, for what need not come to the moment: up to an eighth of a second earlier or later, together with others,
+   * so that a process that has nothing to do is woken up seldom.
+   */
+  roughlyAfter(delayMs: number, action: () => void): Timer {
+    return this.after(delayMs, action);
+  }
+
   /** Runs `action` once the I/O that is ready now has been handled. */
   abstract soon(action: () => void): void;
 
@@ -27,13 +35,13 @@ export abstract class Timers {
 
   /**
    * Runs `action` again and again until it is cancelled: at first `everyMs` from now, and then as long after the end of
-   * the run before. Nobody hears of an error, so an action that returns a promise never rejects.
+   * the run before, roughly. Nobody hears of an error, so an action that returns a promise never rejects.
    */
   every(everyMs: number, action: () => unknown): Timer {
     let isCancelled = false;
     let timer: Timer | undefined;
     const again = () => {
-      if (!isCancelled) timer = this.after(everyMs, run);
+      if (!isCancelled) timer = this.roughlyAfter(everyMs, run);
     };
     const run = () => {
       const running = action();

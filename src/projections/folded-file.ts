@@ -130,7 +130,7 @@ export class FoldedFile {
 
   #pruneLater(afterMs = this.parts.pruneEveryMs): void {
     if (this.#isStopped) return;
-    this.#pruning = this.parts.timers.after(afterMs, () => {
+    this.#pruning = this.parts.timers.roughlyAfter(afterMs, () => {
       const isMore = this.#prune();
       this.#pruneLater(isMore ? this.parts.pruneEveryMs / 10 : this.parts.pruneEveryMs);
     });

@@ -25,7 +25,7 @@ export interface ControlStartPorts extends VouchedPorts {
   readonly isAlone: boolean;
 }
 
-const PAUSE_MS = 50;
+const PAUSE_MS = 10;
 const VIEW_PAUSE_MS = 2;
 /** Longer than an election and a reconnect: what a journal shows still then is no lagging replica. */
 const DAMAGE_LOOK_MS = 15_000;

@@ -62,7 +62,7 @@ export class KvGauges {
   ) {}
 
   start(): void {
-    this.#timer = this.parts.timers.after(this.options.lookEveryMs, () => {
+    this.#timer = this.parts.timers.roughlyAfter(this.options.lookEveryMs, () => {
       this.#lookOn(this.#served());
     });
   }

@@ -42,7 +42,7 @@ export class HeldMemory<Tenant extends string> {
   ) {}
 
   start(): void {
-    this.#timer = this.parts.timers.after(LOOK_EVERY_MS, () =>
+    this.#timer = this.parts.timers.roughlyAfter(LOOK_EVERY_MS, () =>
       this.#lookOn(this.parts.look()[Symbol.iterator](), new Map()),
     );
   }

@@ -28,10 +28,13 @@ export class Membership {
   constructor(
     private readonly bus: Bus,
     private readonly clock: Clock,
+    /** Nobody else can be there: nothing is said to anybody, and nothing heard. */
+    readonly isAlone = false,
   ) {}
 
   start(): void {
     this.#listeningSinceMs = this.clock.monotonicMs();
+    if (this.isAlone) return;
     this.#subscription = this.bus.subscribe({ kind: 'heartbeat' }, (payload) => this.#hear(decodeHeartbeat(payload)));
   }
 
@@ -45,7 +48,7 @@ export class Membership {
   }
 
   announce(heartbeat: Heartbeat): void {
-    this.bus.publish({ kind: 'heartbeat' }, encodeHeartbeat(heartbeat));
+    if (!this.isAlone) this.bus.publish({ kind: 'heartbeat' }, encodeHeartbeat(heartbeat));
     this.#hear(heartbeat);
   }
 

@@ -21,6 +21,12 @@ export interface SessionTimes {
   readonly readLeaseMs: number;
 }
 
+/**
+ * Where nobody waits for a process to fall silent and no read hangs on its record, that has to be kept only from being
+ * taken for one of the dead (`SESSION_UNCHANGED_MS`), and each renewal is a synced write.
+ */
+const RENEW_ALONE_MS = 60_000;
+
 export interface ProcessSessionPorts {
   readonly leases: LeaseStore;
   readonly clock: Clock;
@@ -105,7 +111,8 @@ export class Session {
     this.#beat();
     if (this.#state !== 'live') return;
     this.#heartbeat = this.ports.timers.every(this.times.heartbeatMs, () => this.#beat());
-    this.#renewal = this.ports.timers.every(this.times.renewMs, () => this.#renew());
+    const renewMs = this.membership.isAlone ? RENEW_ALONE_MS : this.times.renewMs;
+    this.#renewal = this.ports.timers.every(renewMs, () => this.#renew());
   }
 
   /** May shards be taken? Not before our clock has been compared. */

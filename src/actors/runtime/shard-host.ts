@@ -155,14 +155,19 @@ export class ShardHost<W extends Work> {
   #lookNow(): void {
     if (this.#isStopping) return;
     for (const shard of this.options.shards) this.#lookAt(shard);
-    // Nobody else can take or give anything here: what is left is to say, from time to time, where journals end.
-    const isAtRest = this.options.isExclusive && this.isSettled();
-    this.#lookIn(isAtRest ? this.times.highWaterEveryMs / 2 : this.times.lookEveryMs);
+    this.#look = undefined;
+    // Nobody else can take or give anything here: what is left is to say where journals end, once they have grown.
+    if (!this.options.isExclusive || !this.isSettled()) this.#lookIn(this.times.lookEveryMs);
+    else if (Array.from(this.#held.values()).some(hasGrown)) this.#lookAtGrowth();
   }
 
   #lookIn(inMs: number): void {
     this.#look?.cancel();
     if (!this.#isStopping) this.#look = this.ports.timers.after(inMs, () => this.#lookNow());
+  }
+
+  #lookAtGrowth(): void {
+    if (this.#look === undefined) this.#lookIn(this.times.highWaterEveryMs / 2);
   }
 
   #lookAt(shard: ShardName): void {
@@ -258,7 +263,10 @@ export class ShardHost<W extends Work> {
       mayAnswerReads: isExclusive
         ? () => true
         : (sentAtMs) => this.#isStill(lease.session) && this.session.mayAnswerReads(sentAtMs),
-      onStored: (head, effectBytes) => this.options.onStored?.(actor, head, effectBytes),
+      onStored: (head, effectBytes) => {
+        this.#lookAtGrowth();
+        this.options.onStored?.(actor, head, effectBytes);
+      },
     });
     const savedNumber = lease.highWater?.number ?? 0;
     this.#leftBehind.delete(shard);
@@ -304,7 +312,7 @@ export class ShardHost<W extends Work> {
     }
     const nowMs = this.ports.clock.monotonicMs();
     const { head } = held.actor;
-    if (head === undefined || head.number === held.savedNumber) return;
+    if (head === undefined || !hasGrown(held)) return;
     if (nowMs - held.savedAtMs < this.times.highWaterEveryMs) return;
     await this.#save(shard, held, head, false);
   }
@@ -373,4 +381,9 @@ export class ShardHost<W extends Work> {
     held.savedAtMs = this.ports.clock.monotonicMs();
     return true;
   }
+}
+
+/** It has stored more than the mark of its journal says. */
+function hasGrown<W extends Work>({ actor: { head }, savedNumber }: Held<W>): boolean {
+  return head !== undefined && head.number !== savedNumber;
 }

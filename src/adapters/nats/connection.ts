@@ -14,6 +14,7 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import { NatsLink } from './link.js';
+import { Pulse } from './pulse.js';
 import { inboxPrefix } from './subjects.js';
 
 export interface NatsOptions {
@@ -31,6 +32,10 @@ export interface NatsOptions {
   readonly name?: string;
   /** The same, as the user of the system account; without it servers cannot be asked about their settings. */
   readonly system?: Pick<NatsOptions, 'user' | 'password' | 'token' | 'nkeyFile' | 'credsFile'>;
+  /** The server is a child of this process. Its end closes every socket at once, and nobody else is there to be heard of. */
+  readonly isOwn?: boolean;
+  /** Nothing is appended, and no server asked about itself: connections for that are not opened. */
+  readonly isThread?: boolean;
 }
 
 /** It bounds dialling one server, and the answer to its greeting. */
@@ -41,6 +46,8 @@ const RECONNECT_JITTER_MS = 100;
 /** A dead peer is noticed within three of these; the client's default of two minutes would hide it. */
 const PING_INTERVAL_MS = 2000;
 const PINGS_UNANSWERED = 2;
+/** A server of our own is asked about its life by a `Pulse`, and no other one could take its place. */
+const OWN_PING_INTERVAL_MS = 10_000;
 
 export interface NatsConnections {
   /** Publishes with an expectation, and nothing else. */
@@ -51,6 +58,8 @@ export interface NatsConnections {
   readonly control: NatsLink;
   /** The system account, where its credentials were given. */
   readonly system: NatsLink | undefined;
+  /** Of the connection for reading, where the server is our own. */
+  readonly pulse: Pulse | undefined;
   /** Versions of the servers that the three connections are on now. */
   serverVersions(): string[];
   close(): Promise<void>;
@@ -65,15 +74,20 @@ export async function connect(options: NatsOptions): Promise<NatsConnections> {
     return link;
   };
   try {
-    const appends = await open('appends', true, options);
-    const reads = await open('reads', true, options);
-    const control = await open('control', false, options);
-    const system = options.system === undefined ? undefined : await open('system', true, options.system);
+    const { isOwn = false, isThread = false, system: ofSystem } = options;
+    const reading = open('reads', true, options);
+    const controlling = open('control', false, options);
+    const appending = isThread ? controlling : open('appends', true, options);
+    const asking = isThread || ofSystem === undefined ? undefined : open('system', true, ofSystem);
+    // Whoever is left when one of them fails is closed below.
+    await Promise.allSettled([reading, controlling, appending, asking]);
+    const [reads, control, appends, system] = await Promise.all([reading, controlling, appending, asking]);
     return {
       appends,
       reads,
       control,
       system,
+      pulse: isOwn ? new Pulse(reads) : undefined,
       serverVersions: () => [...new Set([appends, reads, control].map((link) => link.serverVersion))],
       close: async () => {
         await Promise.all(opened.map((link) => link.close()));
@@ -100,7 +114,7 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
     reconnectTimeWait: RECONNECT_WAIT_MS,
     reconnectJitter: RECONNECT_JITTER_MS,
     reconnectJitterTLS: RECONNECT_JITTER_MS,
-    pingInterval: PING_INTERVAL_MS,
+    pingInterval: options.isOwn ? OWN_PING_INTERVAL_MS : PING_INTERVAL_MS,
     maxPingOut: PINGS_UNANSWERED,
     // A server that is starting may not know its users yet; giving up for good would need a restart of ours.
     ignoreAuthErrorAbort: true,

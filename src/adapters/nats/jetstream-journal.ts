@@ -34,6 +34,8 @@ const DEFAULT_READ_TIMEOUT_MS = 15_000;
 const DEFAULT_ALIVE_EVERY_MS = 1250;
 /** The server sends a heartbeat after one to two times its interval, and half of one is for the way. */
 const HEARTBEATS_BETWEEN = 2.5;
+/** What a server of our own has forgotten without a word, which it never does, is missed after five of these. */
+const OWN_HEARTBEAT_MS = 10_000;
 const READ_HEARTBEAT_MS = 500;
 /** About two milliseconds of parsing, or one of the largest messages. */
 const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
@@ -110,8 +112,11 @@ export class JetStreamJournal implements Journal {
   }
 
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
-    const heartbeatMs = (follower.aliveEveryMs ?? DEFAULT_ALIVE_EVERY_MS) / HEARTBEATS_BETWEEN;
-    const options = { stream: this.names.journalStream(shard), from, heartbeatMs };
+    const { aliveEveryMs = DEFAULT_ALIVE_EVERY_MS } = follower;
+    const { pulse } = this.connections;
+    const heartbeatMs = pulse === undefined ? aliveEveryMs / HEARTBEATS_BETWEEN : OWN_HEARTBEAT_MS;
+    const isAlive = pulse && { pulse, everyMs: aliveEveryMs };
+    const options = { stream: this.names.journalStream(shard), from, heartbeatMs, isAlive };
     return new OrderedFeed(this.#reads, options, {
       onMessage: (message) => follower.onMessage(message),
       onHeartbeat: () => follower.onAlive(),

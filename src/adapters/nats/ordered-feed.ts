@@ -6,7 +6,8 @@
  *  OF2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
  *      and a missing number starts a new consumer behind the last one delivered
  *  OF3 a heartbeat is passed on only when everything that the server had sent before it has arrived. A message that
- *      nothing waits behind is one too, and so is the making of a consumer that has nothing to send
+ *      nothing waits behind is one too, and so is the making of a consumer that has nothing to send; where there is a
+ *      pulse, each answer to it after such a one, until something else arrives
  *  OF4 a feed that is pulled gets no more at a time than it asks for: what a server pushes arrives in bursts
  *      of megabytes, and the client parses a burst in one go
  */
@@ -14,6 +15,7 @@ import type { Msg, MsgHdrs, Subscription as NatsSubscription } from 'nats';
 import { nuid } from 'nats';
 import type { StoredMessage } from '../../ports/index.js';
 import { type JetStreamApi, JetStreamRefusal } from './jetstream-api.js';
+import type { Pulse } from './pulse.js';
 import { jetStreamApiSubject, parseDelivery } from './subjects.js';
 
 export interface FeedOptions {
@@ -26,6 +28,8 @@ export interface FeedOptions {
   readonly heartbeatMs: number;
   /** Asked for in rounds of at most so much, for what is read from beginning to end (OF4). Default: pushed. */
   readonly round?: { readonly messages: number; readonly bytes: number };
+  /** What says that the server is there, in the place of frequent heartbeats. */
+  readonly isAlive?: { readonly pulse: Pulse; readonly everyMs: number } | undefined;
 }
 
 export interface FeedListener {
@@ -68,6 +72,9 @@ export class OrderedFeed {
   #lastHeardAtMs = 0;
   /** Messages of this round so far; undefined while none is asked for, or when the feed is pushed. */
   #inRound: number | undefined;
+  /** The server had nothing more when it was heard last. */
+  #isAtEnd = false;
+  readonly #pulse: { stop(): void } | undefined;
   #isStopped = false;
 
   constructor(
@@ -78,6 +85,8 @@ export class OrderedFeed {
     this.#next = options.from;
     this.#silenceMs = Math.max(SILENCE_MS, options.heartbeatMs * 5);
     this.#reconnects = api.link.onReconnect(() => this.restart());
+    const { isAlive } = options;
+    this.#pulse = isAlive?.pulse.listen(isAlive.everyMs, () => this.#isAtEnd && listener.onHeartbeat());
     void this.#start();
   }
 
@@ -92,10 +101,12 @@ export class OrderedFeed {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#reconnects.stop();
+    this.#pulse?.stop();
     this.#leave();
   }
 
   #leave(): void {
+    this.#isAtEnd = false;
     clearTimeout(this.#watch);
     clearTimeout(this.#retry);
     clearTimeout(this.#again);
@@ -144,7 +155,7 @@ export class OrderedFeed {
     try {
       const made = await this.api.call<{ num_pending?: number }>(operation, { stream_name: stream, config });
       if (this.#subscription !== subscription) return;
-      if (made.num_pending === 0 && this.#deliveries === 0) this.listener.onHeartbeat();
+      if (made.num_pending === 0 && this.#deliveries === 0) this.#atEnd();
       this.#retryMs = RETRY_FIRST_MS;
       this.#watchSilence(subscription, this.#silenceMs);
       if (round !== undefined) this.#pull(subscription, inbox);
@@ -208,13 +219,14 @@ export class OrderedFeed {
       this.#countInRound();
       return;
     }
+    this.#isAtEnd = false;
     this.#next = delivery.position + 1;
     this.listener.onMessage({
       position: delivery.position,
       bytes: message.data,
       storedAtMs: delivery.storedAtMs,
     });
-    if (delivery.pending === 0) this.listener.onHeartbeat();
+    if (delivery.pending === 0) this.#atEnd();
     this.#countInRound();
   }
 
@@ -233,6 +245,11 @@ export class OrderedFeed {
       this.restart();
       return;
     }
+    this.#atEnd();
+  }
+
+  #atEnd(): void {
+    this.#isAtEnd = true;
     this.listener.onHeartbeat();
   }
 

@@ -39,7 +39,7 @@ export class DiskWatch implements StorageGauge {
     const freeBytes = await this.#look();
     if (this.#isStopped) return;
     const isNear = freeBytes !== undefined && freeBytes < this.options.reserveBytes * 8;
-    this.#timer = this.options.timers.after(isNear ? LOOK_EVERY_MS : LOOK_SELDOM_MS, () => void this.start());
+    this.#timer = this.options.timers.roughlyAfter(isNear ? LOOK_EVERY_MS : LOOK_SELDOM_MS, () => void this.start());
   }
 
   stop(): void {

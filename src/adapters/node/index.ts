@@ -1,4 +1,5 @@
 export * from './backup-directory.js';
+export { onTheBeat } from './beat.js';
 export * from './boot-time.js';
 export * from './clock.js';
 export * from './credentials-file.js';
@@ -20,6 +21,7 @@ export * from './threads/answering-thread.js';
 export * from './threads/answering-worker.js';
 export * from './threads/audit-threads.js';
 export * from './threads/audit-worker.js';
+export * from './threads/early-threads.js';
 export * from './threads/job-threads.js';
 export * from './threads/worker-compactor.js';
 export * from './threads/worker-thread.js';

@@ -9,6 +9,8 @@
  */
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import prom from 'prom-client';
+import type { Timer } from '../../ports/index.js';
+import { onTheBeat } from './beat.js';
 
 /** How often the loop is sampled: fine enough for a bound of 20 ms, coarse enough to cost nothing. */
 const RESOLUTION_MS = 5;
@@ -20,7 +22,7 @@ const NANOSECONDS = 1e9;
 export class ProcessWatch {
   readonly #delay: IntervalHistogram;
   readonly #collections: PerformanceObserver;
-  readonly #look: NodeJS.Timeout;
+  #look: Timer;
   #lookedAtMs = performance.now();
   #used = performance.eventLoopUtilization();
   /** Of looks, since the page was last made. */
@@ -31,7 +33,7 @@ export class ProcessWatch {
   constructor(registry: prom.Registry) {
     this.#delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     this.#delay.enable();
-    this.#look = setInterval(() => this.#lookNow(), LOOK_EVERY_MS).unref();
+    this.#look = onTheBeat(LOOK_EVERY_MS, this.#lookNow);
     this.#collections = new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) {
         this.#pausedMs += duration;
@@ -43,13 +45,14 @@ export class ProcessWatch {
   }
 
   close(): void {
-    clearInterval(this.#look);
+    this.#look.cancel();
     this.#delay.disable();
     this.#collections.disconnect();
   }
 
   /** PRW1. */
-  #lookNow(): void {
+  readonly #lookNow = (): void => {
+    this.#look = onTheBeat(LOOK_EVERY_MS, this.#lookNow);
     const nowMs = performance.now();
     this.#latestLookMs = Math.max(this.#latestLookMs, nowMs - this.#lookedAtMs - LOOK_EVERY_MS);
     this.#lookedAtMs = nowMs;
@@ -57,7 +60,7 @@ export class ProcessWatch {
     if (performance.eventLoopUtilization(used, this.#used).active >= BUSY_MS) this.#delay.enable();
     else this.#delay.disable();
     this.#used = used;
-  }
+  };
 
   #declare(registry: prom.Registry): void {
     const registers = [registry];

@@ -1,5 +1,6 @@
 /** Node's timers, behind the port. */
 import { type Timer, Timers } from '../../ports/index.js';
+import { onTheBeat } from './beat.js';
 
 /** Node fires at once, with a warning, what is further away than this; such a delay is cut to it. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
@@ -19,6 +20,10 @@ export class NodeTimers extends Timers {
   override after(delayMs: number, action: () => void): Timer {
     const handle = setTimeout(action, Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS));
     return { cancel: () => clearTimeout(handle) };
+  }
+
+  override roughlyAfter(delayMs: number, action: () => void): Timer {
+    return onTheBeat(delayMs, action);
   }
 
   /**

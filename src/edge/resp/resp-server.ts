@@ -50,7 +50,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
   let sweeping: Timer | undefined;
   const sweep = () => {
     connections.sweep();
-    sweeping = parts.timers.after(limits.sweepEveryMs, sweep);
+    sweeping = parts.timers.roughlyAfter(limits.sweepEveryMs, sweep);
   };
 
   return {

@@ -18,9 +18,10 @@ import { startNatsServer } from '../../support/nats-server.js';
 
 const ONE_SHARD = { kvShards: 1, queueShards: 1, replicas: 1 };
 
-async function openWorld() {
+async function openWorld(isOwn = false) {
   const server = await startNatsServer();
-  const [here, there] = await Promise.all([connect({ servers: [server.url] }), connect({ servers: [server.url] })]);
+  const options = { servers: [server.url], isOwn };
+  const [here, there] = await Promise.all([connect(options), connect(options)]);
   const names = new Names('contract');
   const api = new JetStreamApi(here.control);
   const declared = (key: string) => {
@@ -35,31 +36,33 @@ async function openWorld() {
   return { server, here, there, names, api, declared, close };
 }
 
-journalContract(
-  'JetStream',
-  async () => {
-    const { server, here, there, names, api, declared, close } = await openWorld();
-    const options = { appendTimeoutMs: 1000, readTimeoutMs: 1000 };
-    let made = 0;
-    return {
-      journal: new JetStreamJournal(here, names, options),
-      other: new JetStreamJournal(there, names, options),
-      freshShard: async () => {
-        const shard = `KV_${made++}` as ShardName;
-        const name = names.journalStream(shard);
-        await api.createStream({ ...declared('KV_0'), name, subjects: [names.journalSubject(shard)] });
-        return shard;
-      },
-      missingShard: 'KV_999' as ShardName,
-      stall: async () => {
-        await server.pause();
-        return async () => server.resume();
-      },
-      close,
-    };
-  },
-  true,
-);
+for (const isOwn of [false, true]) {
+  journalContract(
+    isOwn ? 'JetStream on a server of our own' : 'JetStream',
+    async () => {
+      const { server, here, there, names, api, declared, close } = await openWorld(isOwn);
+      const options = { appendTimeoutMs: 1000, readTimeoutMs: 1000 };
+      let made = 0;
+      return {
+        journal: new JetStreamJournal(here, names, options),
+        other: new JetStreamJournal(there, names, options),
+        freshShard: async () => {
+          const shard = `KV_${made++}` as ShardName;
+          const name = names.journalStream(shard);
+          await api.createStream({ ...declared('KV_0'), name, subjects: [names.journalSubject(shard)] });
+          return shard;
+        },
+        missingShard: 'KV_999' as ShardName,
+        stall: async () => {
+          await server.pause();
+          return async () => server.resume();
+        },
+        close,
+      };
+    },
+    true,
+  );
+}
 
 leaseStoreContract('JetStream', async () => {
   const { here, there, names, api, declared, close } = await openWorld();

@@ -6,3 +6,4 @@ export {
   startEmbeddedServer,
 } from './embedded-server.js';
 export { type FindServerOptions, type FoundServer, findNatsServer } from './find-server.js';
+export { type Binding, chooseBinding } from './server-process.js';

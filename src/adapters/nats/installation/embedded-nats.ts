@@ -7,8 +7,11 @@ import { readFileIfThere, writeFileAtomic } from '../../node/index.js';
 import { initCluster } from '../cluster-layout.js';
 import { connect, type NatsConnections, type NatsOptions } from '../connection.js';
 import {
+  type Binding,
+  chooseBinding,
   type DataLock,
   type EmbeddedServer,
+  type FoundServer,
   findNatsServer,
   lockDataDir,
   startEmbeddedServer,
@@ -26,9 +29,14 @@ export const LAYOUT_MARK = 'layout.json';
 /** Its streams are made by the first start; from then on what is missing was lost. @throws MillraceError */
 export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) => void): Promise<OpenedNats> {
   const { dataDir, fsync } = config.storage;
-  const lock: DataLock = await lockDataDir(dataDir);
-  const found = await findNatsServer({ log, toolsDir: TOOLS_DIR, path: config.nats.natsServer });
+  // Programs that answer in milliseconds, each: asked together.
+  const [lock, found, binding]: [DataLock, FoundServer, Binding] = await Promise.all([
+    lockDataDir(dataDir),
+    findNatsServer({ log, toolsDir: TOOLS_DIR, path: config.nats.natsServer }),
+    chooseBinding(),
+  ]);
   const server: EmbeddedServer = await startEmbeddedServer({
+    binding,
     binary: found.path,
     version: found.version,
     dataDir,
@@ -43,6 +51,7 @@ export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: str
       user: server.credentials.user,
       password: server.credentials.password,
       system: { user: server.sysCredentials.user, password: server.sysCredentials.password },
+      isOwn: true,
     };
     const opened = await connect(options);
     connections = opened;

@@ -7,10 +7,11 @@
  *  AN3 a thread of a kind that may be `unneeded` begins with the first word or question: an isolate that nobody uses
  *      is a dozen megabytes
  */
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { ResourceLimits, Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log, Timer, Timers } from '../../../ports/index.js';
 import type { FromAnswering, ToAnswering } from './answering-worker.js';
+import { beginThread } from './early-threads.js';
 
 export interface AnsweringThreadOptions<Task> {
   readonly entry: URL;
@@ -80,8 +81,8 @@ export class AnsweringThread<Task, Word, Status> {
   #begin(): void {
     this.#isResting = false;
     const { entry, task, log, timers } = this.options;
-    const { name, events, limits, isCaughtUp } = this.kind;
-    const worker = new Worker(entry, { name, workerData: task, resourceLimits: limits });
+    const { name, events, isCaughtUp } = this.kind;
+    const worker = beginThread(entry, this.kind, task);
     this.#worker = worker;
     worker.on('message', (message: FromAnswering<Status>) => this.#hear(message));
     worker.on('error', (error) => log.error(`${events}.thread-failed`, { reason: describeError(error) }));

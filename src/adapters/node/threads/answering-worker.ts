@@ -1,5 +1,7 @@
 /** The inside of a thread that answers questions: what AnsweringThread sends, and what is sent back to it. */
 import type { MessagePort } from 'node:worker_threads';
+import type { Timer } from '../../../ports/index.js';
+import { onTheBeat } from '../beat.js';
 import type { LogMessage, PlainFailure } from '../thread-job.js';
 import { plainFailure } from './worker-thread.js';
 
@@ -21,8 +23,9 @@ export interface Answering<Word, Status> {
   status(): Status;
 }
 
-/** So soon at first, so that a start is told when all is there; then twice as long, and again, up to the others. */
-const STATUS_FIRST_MS = 25;
+/** So soon at first, so that a start is told when all is there; then a little longer each time, up to the others. */
+const STATUS_FIRST_MS = 10;
+const STATUS_SLOWER_BY = 1.25;
 const STATUS_EVERY_MS = 250;
 /** While it stays the same it is not told, and looked at less often. */
 const SAME_STATUS_EVERY_MS = 1000;
@@ -42,24 +45,24 @@ export async function answerUntilStopped<Word, Status>(
       else void answerTo(message.id, message.question);
     });
   });
-  clearTimeout(statusTimer);
+  statusTimer.cancel();
 
   function lookAtStatus(afterMs: number): void {
     const status = answering.status();
     const text = JSON.stringify(status);
-    const nextMs = Math.min(afterMs * 2, text === told ? SAME_STATUS_EVERY_MS : STATUS_EVERY_MS);
+    const nextMs = Math.min(afterMs * STATUS_SLOWER_BY, text === told ? SAME_STATUS_EVERY_MS : STATUS_EVERY_MS);
     if (text !== told) tell({ kind: 'status', status });
     told = text;
     statusTimer = lookAgainIn(nextMs);
   }
 
-  function lookAgainIn(ms: number): NodeJS.Timeout {
-    return setTimeout(lookAtStatus, ms, ms);
+  function lookAgainIn(ms: number): Timer {
+    return onTheBeat(ms, () => lookAtStatus(ms));
   }
 
   function hear(word: Word): void {
     answering.hear(word);
-    clearTimeout(statusTimer);
+    statusTimer.cancel();
     statusTimer = lookAgainIn(STATUS_FIRST_MS);
   }
 

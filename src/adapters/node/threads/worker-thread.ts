@@ -4,6 +4,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log, LogFields } from '../../../ports/index.js';
 import type { JobOutcome, LogMessage, PlainFailure } from '../thread-job.js';
+import { taskOfThread } from './early-threads.js';
 
 function threadLog(send: (message: LogMessage) => void, context: LogFields = {}): Log {
   const write =
@@ -33,6 +34,12 @@ export function enterThread<Data>(name: string, niceness: number): Thread<Data> 
   const log = threadLog((message) => port.postMessage(message));
   lowerPriority(niceness, log);
   return { port, data: workerData as Data, log };
+}
+
+/** As `enterThread`, of a thread that answers questions: it has a task once somebody wants it, and loads at full speed. */
+export async function enterAnswering<Task>(name: string, niceness: number): Promise<Thread<Task>> {
+  const task = await taskOfThread<Task>();
+  return { ...enterThread<unknown>(name, niceness), data: task };
 }
 
 /** What can be cloned to another thread, whatever it was. */
