@@ -201,6 +201,7 @@ export class RespConnection implements ClientLink {
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
     if (!this.#isWaiting) this.#pump();
     if (this.#isWaiting) this.#input.narrow(); // RCO1
+    this.#input.note(chunk.length);
   }
 
   /** As `receive`, of bytes that others overwrite later. */
