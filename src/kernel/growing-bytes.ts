@@ -3,7 +3,7 @@
  * the time of a copy; here they are where they belong as soon as they come.
  *
  *  GB1 what was taken is never written to again
- *  GB2 memory is asked for when bytes come, never for what was only announced; of it at most half is unused
+ *  GB2 memory is asked for when bytes come; where nothing else was expected, at most half of it is unused
  */
 
 /** Room behind what is there, so that a little more does not move much. */
@@ -13,6 +13,9 @@ const EMPTY = Buffer.alloc(0);
 export class GrowingBytes {
   #buffer = EMPTY;
   #length = 0;
+
+  /** @param expectedBytes asked for with the first that come, where it is known */
+  constructor(private readonly expectedBytes = 0) {}
 
   get length(): number {
     return this.#length;
@@ -46,7 +49,7 @@ export class GrowingBytes {
   #reserve(more: number): void {
     const needed = this.#length + more;
     if (needed <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed + SLACK_BYTES, 2 * this.#buffer.length));
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed + SLACK_BYTES, 2 * this.#buffer.length, this.expectedBytes));
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;
   }

@@ -102,6 +102,11 @@ export class RequestParser {
     return bytes + this.#commandBytes - Math.max(0, this.#wordBytes) + words.length * WORD_BYTES;
   }
 
+  /** Of all words of the command that `next` gave last. */
+  get commandBytes(): number {
+    return this.#commandBytes;
+  }
+
   /** Is there reason to call `next`? */
   get mayHaveMore(): boolean {
     return this.bufferedBytes > 0 && this.bufferedBytes >= this.#neededBytes;
@@ -212,6 +217,8 @@ export class RequestParser {
     const words = splitInlineWords(this.#bytes.toString('latin1', this.#at, lineEnd));
     if (words === undefined) throw new ProtocolError('unbalanced quotes in request');
     this.#at = end + 1;
+    this.#commandBytes = 0;
+    for (const word of words) this.#commandBytes += word.length;
     return words.length > 0 && words.length <= limits.maxWords ? words : undefined;
   }
 

@@ -8,12 +8,15 @@
  */
 import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 import { SLICE_WORDS } from './limits.js';
+import { textBytes } from './steps.js';
 
 /** Words, and bytes, after which what was pushed becomes bytes. */
 const SETTLED_WORDS = 2048;
 const SETTLED_BYTES = 512 * 1024;
 /** Such a word is copied once, and never part of a longer string. */
 const LONG_WORD_BYTES = 64 * 1024;
+/** What stands around a word of less than ten thousand bytes, at most. */
+const AROUND_WORD_BYTES = 9;
 const NOTHING = Buffer.alloc(0);
 
 export class Effects {
@@ -56,16 +59,17 @@ export class Effects {
     }
   }
 
-  /** This is `pushList` in slices: nothing of it is there before it is all encoded. */
-  *pushLong(name: ByteString, words: readonly ByteString[]): Generator<void, void> {
+  /** This is `pushList` in slices, from one of the words on: nothing of it is there before it is all encoded. */
+  *pushLong(name: ByteString, words: readonly ByteString[], from = 0): Generator<void, void> {
     if (this.isMuted) return;
     if (words.length <= SLICE_WORDS) {
-      this.pushList(name, words);
+      this.pushList(name, from === 0 ? words : words.slice(from));
       return;
     }
-    const bytes = new GrowingBytes();
-    bytes.appendLatin1(`*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`);
-    for (let at = 0; at < words.length; at += SLICE_WORDS) {
+    const count = words.length - from;
+    const bytes = new GrowingBytes((yield* textBytes(words, from)) + count * AROUND_WORD_BYTES);
+    bytes.appendLatin1(`*${count + 1}\r\n$${name.length}\r\n${name}\r\n`);
+    for (let at = from; at < words.length; at += SLICE_WORDS) {
       const end = Math.min(words.length, at + SLICE_WORDS);
       let piece = '';
       for (let i = at; i < end; i += 1) {
