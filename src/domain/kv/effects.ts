@@ -13,7 +13,7 @@ import { textBytes } from './steps.js';
 /** Words, and bytes, after which what was pushed becomes bytes. */
 const SETTLED_WORDS = 2048;
 const SETTLED_BYTES = 512 * 1024;
-/** Such a word is copied once, and never part of a longer string. */
+/** From here on words are looked at one by one. */
 const LONG_WORD_BYTES = 64 * 1024;
 /** What stands around a word of less than ten thousand bytes, at most. */
 const AROUND_WORD_BYTES = 9;
@@ -43,12 +43,26 @@ export class Effects {
   }
 
   push(...words: ByteString[]): void {
-    if (!this.isMuted) this.#add(`*${words.length}\r\n`, words);
+    if (this.isMuted) return;
+    const head = `*${words.length}\r\n`;
+    let resp = head;
+    for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
+    if (resp.length < LONG_WORD_BYTES) this.#resp += resp;
+    else this.#addLong(head, words);
+    this.#count += 1;
+    this.#noteWords(words.length);
   }
 
   /** This is `push` for lists as long as a client likes: spread into arguments, those would overflow the stack. */
   pushList(name: ByteString, words: readonly ByteString[]): void {
-    if (!this.isMuted) this.#add(`*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`, words);
+    if (this.isMuted) return;
+    const head = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
+    let resp = head;
+    for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
+    if (resp.length < LONG_WORD_BYTES) this.#resp += resp;
+    else this.#addLong(head, words);
+    this.#count += 1;
+    this.#noteWords(words.length);
   }
 
   /** Commands with their names, one after the other, and a pause behind each. */
@@ -168,21 +182,18 @@ export class Effects {
     return all.subarray(0, bytes);
   }
 
-  #add(head: ByteString, words: readonly ByteString[]): void {
-    let resp = head;
+  /** Word by word: what is long is copied once, and is never part of a longer string. */
+  #addLong(head: ByteString, words: readonly ByteString[]): void {
+    this.#resp += head;
     for (const word of words) {
-      if (word.length < LONG_WORD_BYTES) {
-        resp += `$${word.length}\r\n${word}\r\n`;
-        continue;
+      this.#resp += `$${word.length}\r\n`;
+      if (word.length < LONG_WORD_BYTES) this.#resp += word;
+      else {
+        this.#settle();
+        this.#settled.appendLatin1(word);
       }
-      this.#resp += `${resp}$${word.length}\r\n`;
-      this.#settle();
-      this.#settled.appendLatin1(word);
-      resp = '\r\n';
+      this.#resp += '\r\n';
     }
-    this.#resp += resp;
-    this.#count += 1;
-    this.#noteWords(words.length);
   }
 
   #noteWords(count: number): void {
