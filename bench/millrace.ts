@@ -22,6 +22,8 @@ const PROBE = new URL('./probe.js', import.meta.url).href;
 const NICE_FIELD = 16;
 /** Of the compactor's thread alone. */
 const COMPACTOR_NICENESS = 10;
+export const EMAIL = 'benches@example.com';
+export const MANAGEMENT_KEY = 'mrk_key-of-the-benches-only-0123456789';
 export const TOKEN = 'token-of-the-benches-only';
 export const PASSWORD = 'password-of-the-benches-only';
 
@@ -65,9 +67,11 @@ export class Millrace {
         MILLRACE_KV_TOKEN: TOKEN,
         MILLRACE_KV_PASSWORD: PASSWORD,
         MILLRACE_QUEUE_TOKEN: TOKEN,
+        MILLRACE_MGMT_EMAIL: EMAIL,
+        MILLRACE_MGMT_KEY: MANAGEMENT_KEY,
         ...env,
       },
-      readyWhen: /^ready .*\bkv=(http:\S+) .*\bqueue=(http:\S+)/,
+      readyWhen: /^ready .*\bkv=(http:\S+) .*\bqueue=(http:\S+) .*\bmgmt=(http:\S+)/,
       withChannel: isWatched,
       onLogLine: (line) => this.#noteLog(line),
     });
@@ -81,6 +85,10 @@ export class Millrace {
   /** Of the message queue. */
   get queueUrl(): string {
     return this.#running.ready?.[2] as string;
+  }
+
+  get managementUrl(): string {
+    return this.#running.ready?.[3] as string;
   }
 
   get respPort(): number {

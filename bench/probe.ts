@@ -78,7 +78,9 @@ function watch(): void {
     for (const { fromMs, toMs, ranMs } of ticks.splice(0)) {
       const lateMs = toMs - fromMs - TICK_MS;
       const collectedMs = pauses.reduce((sum, pause) => sum + overlapMs(pause, fromMs, toMs), 0);
-      const ownMs = Math.max(0, Math.min(lateMs, ranMs) - collectedMs);
+      // What a collection took of the clock it did not have of a processor, where others had it.
+      const share = Math.min(1, ranMs / (toMs - fromMs));
+      const ownMs = Math.max(0, Math.min(lateMs, ranMs) - collectedMs * share);
       lateMaxMs = Math.max(lateMaxMs, lateMs);
       ownWorkMaxMs = Math.max(ownWorkMaxMs, ownMs);
       for (const bound of [5, 10, 20] as const) if (ownMs > bound) over[`${bound}`] += 1;

@@ -3,6 +3,7 @@ export * from './bytes.js';
 export * from './called-url.js';
 export * from './errors.js';
 export * from './gathering.js';
+export * from './growing-bytes.js';
 export * from './ids.js';
 export * from './obtain.js';
 export * from './oldest-first.js';

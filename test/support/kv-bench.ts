@@ -18,7 +18,7 @@ import {
   type ServerInfo,
   SimpleString,
 } from '../../src/domain/kv/index.js';
-import { type ByteString, bufferOfBytes } from '../../src/kernel/index.js';
+import type { ByteString } from '../../src/kernel/index.js';
 import { NOW, wordsOf } from './kv-case.js';
 
 const FACTS: ServerInfo = {
@@ -56,7 +56,7 @@ export class KvBench {
 
   #replayEffects(): string[] {
     const effects: string[] = [];
-    for (const effect of new RespCommandReader(bufferOfBytes(this.engine.effects.take()))) {
+    for (const effect of new RespCommandReader(this.engine.effects.take())) {
       effects.push(effect.map((word) => (word === '' ? "''" : word)).join(' '));
       this.#mirror.replay(effect);
       this.onEffect(effect);

@@ -2,7 +2,7 @@
 import { RespCommandReader } from '../../src/codec/resp/index.js';
 import { KvEngine } from '../../src/domain/kv/index.js';
 import { documentsKey, HashedNgrams } from '../../src/domain/search/index.js';
-import type { ByteString, DatabaseId } from '../../src/kernel/index.js';
+import type { DatabaseId } from '../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { SearchHit, SearchIndexInfo, SearchQueries, SearchQuery } from '../../src/ports/index.js';
 import { rank, SearchDatabase } from '../../src/projections/search-index/index.js';
@@ -44,8 +44,8 @@ export class FollowedGateway extends MemoryKvGateway implements SearchQueries {
     return this.projected.info();
   }
 
-  #follow(effects: ByteString): void {
-    for (const words of new RespCommandReader(Buffer.from(effects, 'latin1'))) {
+  #follow(effects: Buffer): void {
+    for (const words of new RespCommandReader(effects)) {
       this.replayed.replay(words);
       for (const _slice of this.projected.apply(words));
     }

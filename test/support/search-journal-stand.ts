@@ -41,7 +41,7 @@ export class SearchJournalStand {
       if (spec instanceof ErrorReply) throw new Error(`refused: ${words.join(' ')}`);
       engine.execute(spec, words, realTime.nowMs());
     }
-    const effects = new Uint8Array(Buffer.from(engine.effects.take(), 'latin1'));
+    const effects = new Uint8Array(engine.effects.take());
     const section = this.history.section(partition, effects);
     await this.history.append({ kind: 'batch', commandIds: [], sections: [section] });
   }

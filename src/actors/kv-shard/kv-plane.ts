@@ -183,7 +183,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#inFlight = [...this.#runner.changed];
     this.#runner.changed.clear();
     for (const owned of this.#inFlight) {
-      sealed.push({ partition: owned.name, effects: Buffer.from(owned.seal(), 'latin1') });
+      sealed.push({ partition: owned.name, effects: owned.seal() });
     }
     return sealed;
   }

@@ -109,7 +109,7 @@ export class OwnedPartition {
   }
 
   /** The open turn's changes are now in flight. @returns its effects */
-  seal(): ByteString {
+  seal(): Buffer {
     const emptied = this.inFlight;
     const { effects, keyspace, run } = this.engine as KvEngine;
     const { changes } = keyspace;

@@ -92,7 +92,7 @@ export class Replacements {
     for (const [name] of engine.settings.changed()) {
       if (!isSet.has(name)) effects.push('CONFIG', 'SET', name, next.settings.get(name) ?? '');
     }
-    for (const segment of segments) effects.adopt(latin1(segment), 1);
+    for (const segment of segments) effects.adopt(segment, 1);
     owned.fold = fold;
     turn.commands += 1;
     next.keyspace.changes.noteEverything();
@@ -103,8 +103,4 @@ export class Replacements {
     work.replies.push(OK);
     if (next.keyspace.changes.ready.size > 0) this.runner.serveWaiters(owned, next, turn);
   }
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

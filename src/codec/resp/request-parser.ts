@@ -9,7 +9,7 @@
  *  RPA4 words are copied out of the buffer: cut out of a larger string they would keep that alive
  *  RPA5 what waits for more bytes keeps little that has been read already
  */
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 import { splitInlineWords } from './inline-words.js';
 
 export interface RequestParserLimits {
@@ -58,6 +58,8 @@ const UNAUTHENTICATED_WORD_BYTES = 16_384;
 /** Bytes that were read are kept with those that were not, up to the larger bound; up to the smaller one they always are. */
 const MOST_READ_BYTES = 64 * 1024;
 const LEAST_READ_BYTES = 4096;
+/** The pieces of what is longer are put together as they come. */
+const LARGE_BYTES = 256 * 1024;
 /** What a piece costs beside its bytes: clients may send them one by one. */
 const PIECE_BYTES = 256;
 /** What a word costs beside its bytes. */
@@ -71,6 +73,8 @@ export class RequestParser {
   /** Bytes that arrived behind `#bytes` and are not joined to it yet. */
   #arrived: Buffer[] = [];
   #arrivedBytes = 0;
+  /** All that waits for a long word to be whole; `#bytes` is empty then. */
+  #large = new GrowingBytes();
   /** How many bytes are needed from `#at` on before anything can be done. */
   #neededBytes = 0;
   /** Words of the command that has begun; undefined between commands. */
@@ -86,7 +90,7 @@ export class RequestParser {
 
   /** Bytes that wait to be parsed. */
   get bufferedBytes(): number {
-    return this.#bytes.length - this.#at + this.#arrivedBytes;
+    return this.#bytes.length - this.#at + this.#arrivedBytes + this.#large.length;
   }
 
   /** What is kept: bytes that wait, in their pieces, and words of a command that is not whole yet. */
@@ -98,14 +102,26 @@ export class RequestParser {
     return bytes + this.#commandBytes - Math.max(0, this.#wordBytes) + words.length * WORD_BYTES;
   }
 
+  /** Of all words of the command that `next` gave last. */
+  get commandBytes(): number {
+    return this.#commandBytes;
+  }
+
   /** Is there reason to call `next`? */
   get mayHaveMore(): boolean {
     return this.bufferedBytes > 0 && this.bufferedBytes >= this.#neededBytes;
   }
 
   feed(chunk: Buffer): void {
-    if (this.#at === this.#bytes.length && this.#arrivedBytes === 0) {
+    if (this.bufferedBytes === 0) {
       this.#bytes = chunk;
+      this.#at = 0;
+      return;
+    }
+    if (this.#neededBytes > LARGE_BYTES) {
+      this.#large.append(this.#bytes.subarray(this.#at));
+      this.#large.append(chunk);
+      this.#bytes = EMPTY;
       this.#at = 0;
       return;
     }
@@ -126,6 +142,7 @@ export class RequestParser {
     this.#at = 0;
     this.#arrived = [];
     this.#arrivedBytes = 0;
+    this.#large = new GrowingBytes();
     this.#words = undefined;
   }
 
@@ -133,7 +150,8 @@ export class RequestParser {
   next(): ByteString[] | OversizedCommand | undefined {
     for (;;) {
       if (this.bufferedBytes < this.#neededBytes || this.bufferedBytes === 0) return this.#wait();
-      if (this.#arrivedBytes > 0) this.#join();
+      if (this.#large.length > 0) this.#bytes = this.#large.take();
+      else if (this.#arrivedBytes > 0) this.#join();
       this.#neededBytes = 0;
       const command = this.#words === undefined ? this.#begin() : this.#continue();
       if (command === undefined) {
@@ -199,6 +217,8 @@ export class RequestParser {
     const words = splitInlineWords(this.#bytes.toString('latin1', this.#at, lineEnd));
     if (words === undefined) throw new ProtocolError('unbalanced quotes in request');
     this.#at = end + 1;
+    this.#commandBytes = 0;
+    for (const word of words) this.#commandBytes += word.length;
     return words.length > 0 && words.length <= limits.maxWords ? words : undefined;
   }
 

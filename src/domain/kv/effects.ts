@@ -2,17 +2,22 @@
  * The effects of a turn on one partition, as the journal keeps them: Redis commands in absolute form,
  * RESP-encoded. A command that changed nothing pushes nothing.
  *
- * Strings that were put together word by word are laid out in memory when somebody reads them: of a million words
- * that takes a tenth of a second. So what has been pushed is laid out every so often, while the command runs, and
- * making bytes of it for the entry is copying a few large pieces.
+ * Strings that were put together word by word are laid out in memory when somebody reads them: of a million words, or of
+ * a few that are megabytes, that takes tens of milliseconds. So what has been pushed becomes bytes every so often, while
+ * the command runs, and long words do at once; the entry then finds its section as it is.
  */
-import { type ByteString, bufferOfBytes, bytesOfBuffer } from '../../kernel/index.js';
+import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 import { SLICE_WORDS } from './limits.js';
+import { textBytes } from './steps.js';
 
-/** Words after which what was pushed is laid out in one piece. */
+/** Words, and bytes, after which what was pushed becomes bytes. */
 const SETTLED_WORDS = 2048;
-/** What is longer than this for so few words is in few pieces, and costs more to copy than it saves. */
-const MAX_SETTLED_BYTES = 512 * 1024;
+const SETTLED_BYTES = 512 * 1024;
+/** From here on words are looked at one by one. */
+const LONG_WORD_BYTES = 64 * 1024;
+/** What stands around a word of less than ten thousand bytes, at most. */
+const AROUND_WORD_BYTES = 9;
+const NOTHING = Buffer.alloc(0);
 
 export class Effects {
   /** How many there were when what is held began, and their bytes; all that there are where nothing is held. */
@@ -20,9 +25,9 @@ export class Effects {
   #freeBytes = Number.POSITIVE_INFINITY;
   /** In replay effects are read, not made: what handlers push is dropped before it is encoded. */
   isMuted = false;
-  /** What was pushed earlier, laid out in pieces. */
-  #settled: ByteString = '';
-  /** What was pushed since, and is not laid out yet. */
+  /** What was pushed earlier. */
+  #settled = new GrowingBytes();
+  /** What was pushed since. */
   #resp: ByteString = '';
   #words = 0;
   #count = 0;
@@ -39,9 +44,11 @@ export class Effects {
 
   push(...words: ByteString[]): void {
     if (this.isMuted) return;
-    let resp = `*${words.length}\r\n`;
+    const head = `*${words.length}\r\n`;
+    let resp = head;
     for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
-    this.#resp += resp;
+    if (resp.length < LONG_WORD_BYTES) this.#resp += resp;
+    else this.#addLong(head, words);
     this.#count += 1;
     this.#noteWords(words.length);
   }
@@ -49,9 +56,11 @@ export class Effects {
   /** This is `push` for lists as long as a client likes: spread into arguments, those would overflow the stack. */
   pushList(name: ByteString, words: readonly ByteString[]): void {
     if (this.isMuted) return;
-    let resp = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
+    const head = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
+    let resp = head;
     for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
-    this.#resp += resp;
+    if (resp.length < LONG_WORD_BYTES) this.#resp += resp;
+    else this.#addLong(head, words);
     this.#count += 1;
     this.#noteWords(words.length);
   }
@@ -64,37 +73,55 @@ export class Effects {
     }
   }
 
-  /** This is `pushList` in slices: nothing of it is there before it is all encoded. */
-  *pushLong(name: ByteString, words: readonly ByteString[]): Generator<void, void> {
+  /** This is `pushList` in slices, from one of the words on: nothing of it is there before it is all encoded. */
+  *pushLong(name: ByteString, words: readonly ByteString[], from = 0): Generator<void, void> {
     if (this.isMuted) return;
     if (words.length <= SLICE_WORDS) {
-      this.pushList(name, words);
+      this.pushList(name, from === 0 ? words : words.slice(from));
       return;
     }
-    const pieces = [`*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`];
-    for (let at = 0; at < words.length; at += SLICE_WORDS) {
+    const count = words.length - from;
+    const bytes = new GrowingBytes((yield* textBytes(words, from)) + count * AROUND_WORD_BYTES);
+    bytes.appendLatin1(`*${count + 1}\r\n$${name.length}\r\n${name}\r\n`);
+    for (let at = from; at < words.length; at += SLICE_WORDS) {
+      const end = Math.min(words.length, at + SLICE_WORDS);
       let piece = '';
-      for (const word of words.slice(at, at + SLICE_WORDS)) piece += `$${word.length}\r\n${word}\r\n`;
-      pieces.push(laidOut(piece));
+      for (let i = at; i < end; i += 1) {
+        const word = words[i] as ByteString;
+        piece += `$${word.length}\r\n${word}\r\n`;
+        if (piece.length < LONG_WORD_BYTES) continue;
+        bytes.appendLatin1(piece);
+        piece = '';
+        yield;
+      }
+      bytes.appendLatin1(piece);
       yield;
     }
-    // Added, not joined: bytes are made of them once, when the entry is.
-    for (const piece of pieces) this.#resp += piece;
     this.#count += 1;
+    if (this.bytes === 0) {
+      this.#settled = bytes;
+      return;
+    }
     this.#settle();
+    this.#settled.append(bytes.take());
   }
 
   /** The commonest effect, spelled out because it is the hot path. */
   pushSet(key: ByteString, value: ByteString): void {
     if (this.isMuted) return;
+    if (value.length >= LONG_WORD_BYTES) {
+      this.push('SET', key, value);
+      return;
+    }
     this.#resp += `*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`;
     this.#count += 1;
     this.#noteWords(1);
   }
 
   /** Takes over effects that are encoded already. */
-  adopt(resp: ByteString, count: number): void {
-    this.#resp += resp;
+  adopt(resp: Uint8Array, count: number): void {
+    this.#settle();
+    this.#settled.append(resp);
     this.#count += count;
   }
 
@@ -127,45 +154,56 @@ export class Effects {
   /** Drops what was pushed since there were `count` effects of `bytes`. */
   rollBack(count: number, bytes: number): void {
     const settled = this.#settled.length;
-    if (bytes < settled) this.#settled = this.#settled.slice(0, bytes);
+    if (bytes < settled) this.#settled.cut(bytes);
     this.#resp = bytes <= settled ? '' : this.#resp.slice(0, bytes - settled);
     this.#count = count;
   }
 
   /** The encoded effects; what is held stays, and nothing else. */
-  take(): ByteString {
-    const all = this.#all;
+  take(): Buffer {
     const { count, bytes } = this.free;
-    this.#settled = '';
+    const isHeld = this.#freeCount !== Number.POSITIVE_INFINITY;
+    this.#count -= count;
+    if (isHeld) {
+      this.#freeCount = 0;
+      this.#freeBytes = 0;
+    }
+    // What is held may be much, and is where it belongs.
+    if (bytes === 0) return NOTHING;
     this.#words = 0;
-    if (this.#freeCount === Number.POSITIVE_INFINITY) {
+    if (this.#settled.length === 0 && !isHeld) {
+      const all = Buffer.from(this.#resp, 'latin1');
       this.#resp = '';
-      this.#count = 0;
       return all;
     }
-    this.#resp = all.slice(bytes);
-    this.#count -= count;
-    this.#freeCount = 0;
-    this.#freeBytes = 0;
-    return all.slice(0, bytes);
+    this.#settle();
+    const all = this.#settled.take();
+    if (bytes < all.length) this.#settled.append(all.subarray(bytes));
+    return all.subarray(0, bytes);
   }
 
-  get #all(): ByteString {
-    return this.#settled === '' ? this.#resp : this.#settled + this.#resp;
+  /** Word by word: what is long is copied once, and is never part of a longer string. */
+  #addLong(head: ByteString, words: readonly ByteString[]): void {
+    this.#resp += head;
+    for (const word of words) {
+      this.#resp += `$${word.length}\r\n`;
+      if (word.length < LONG_WORD_BYTES) this.#resp += word;
+      else {
+        this.#settle();
+        this.#settled.appendLatin1(word);
+      }
+      this.#resp += '\r\n';
+    }
   }
 
   #noteWords(count: number): void {
     this.#words += count;
-    if (this.#words >= SETTLED_WORDS) this.#settle();
+    if (this.#words >= SETTLED_WORDS || this.#resp.length >= SETTLED_BYTES) this.#settle();
   }
 
   #settle(): void {
-    this.#settled += laidOut(this.#resp);
+    this.#settled.appendLatin1(this.#resp);
     this.#resp = '';
     this.#words = 0;
   }
-}
-
-function laidOut(resp: ByteString): ByteString {
-  return resp.length > MAX_SETTLED_BYTES ? resp : bytesOfBuffer(bufferOfBytes(resp));
 }

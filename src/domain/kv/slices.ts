@@ -33,22 +33,23 @@ export class SlicePace {
   }
 }
 
-/** A result for each item, in order. */
-export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R): Generator<void, R[]> {
+/** A result for each item, in order, from one of them on. */
+export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R, from = 0): Generator<void, R[]> {
   const results: R[] = [];
   const pace = new SlicePace();
-  for (const item of items) {
-    results.push(resultOf(item));
+  for (let i = from; i < items.length; i += 1) {
+    results.push(resultOf(items[i] as T));
     if (pace.isDue()) yield;
   }
   return results;
 }
 
-/** The items that `isWanted` says yes to, in order; it may change what it is asked about. */
-export function* filtered<T>(items: readonly T[], isWanted: (item: T) => boolean): Generator<void, T[]> {
+/** The items that `isWanted` says yes to, in order, from one of them on; it may change what it is asked about. */
+export function* filtered<T>(items: readonly T[], isWanted: (item: T) => boolean, from = 0): Generator<void, T[]> {
   const wanted: T[] = [];
   const pace = new SlicePace();
-  for (const item of items) {
+  for (let i = from; i < items.length; i += 1) {
+    const item = items[i] as T;
     if (isWanted(item)) wanted.push(item);
     if (pace.isDue()) yield;
   }

@@ -26,10 +26,10 @@ export function workOf(words: readonly ByteString[]): number {
   return work;
 }
 
-/** How long the words are together. */
-export function* textBytes(words: readonly ByteString[]): Generator<void, number> {
+/** How long the words are together, from one of them on. */
+export function* textBytes(words: readonly ByteString[], from = 0): Generator<void, number> {
   let bytes = 0;
-  for (let at = 0; at < words.length; at += 1) {
+  for (let at = from; at < words.length; at += 1) {
     bytes += (words[at] as ByteString).length;
     if (at % SLICE_LENGTHS === SLICE_LENGTHS - 1) yield;
   }

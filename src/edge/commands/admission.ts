@@ -46,7 +46,18 @@ export function sizeProblem(
   return new ErrorReply(`ERR max key size exceeded. Limit: ${maxKeyBytes} bytes, Actual: ${key.length} bytes`);
 }
 
+/** So many words are counted once: looking at a million of them takes some ten milliseconds. */
+const MANY_WORDS = 10_000;
+const countedWords = new WeakMap<readonly ByteString[], number>();
+
+/** Whoever read the words knows their bytes. */
+export function noteBytesOfWords(words: readonly ByteString[], bytes: number): void {
+  if (words.length > MANY_WORDS) countedWords.set(words, bytes);
+}
+
 export function bytesOfWords(words: readonly ByteString[]): number {
+  const known = words.length > MANY_WORDS ? countedWords.get(words) : undefined;
+  if (known !== undefined) return known;
   let bytes = 0;
   for (let i = 0; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
   return bytes;

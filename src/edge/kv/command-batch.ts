@@ -151,10 +151,30 @@ function boundedReply(reply: Reply, limitBytes: number): Reply {
   return bytes > limitBytes ? requestTooLarge(limitBytes, bytes) : reply;
 }
 
+/** A list of more items is counted ahead, in steps of as many. */
+const STEP_ITEMS = 10_000;
+const counted = new WeakMap<object, number>();
+
+export function isCountedAhead(reply: Reply | undefined): reply is readonly Reply[] {
+  return Array.isArray(reply) && reply.length > STEP_ITEMS;
+}
+
+/** Before it is merged; others may run between the steps. */
+export function* countAhead(list: readonly Reply[]): Generator<void, void> {
+  let bytes = 0;
+  for (let i = 0; i < list.length; i += 1) {
+    bytes += bytesOfReply(list[i] as Reply);
+    if (i % STEP_ITEMS === STEP_ITEMS - 1) yield;
+  }
+  counted.set(list, bytes);
+}
+
 /** Bytes of the strings in it. */
 function bytesOfReply(reply: Reply): number {
   if (typeof reply === 'string') return reply.length;
   if (!Array.isArray(reply)) return 0;
+  const known = isCountedAhead(reply) ? counted.get(reply) : undefined;
+  if (known !== undefined) return known;
   let bytes = 0;
   for (const item of reply as readonly Reply[]) bytes += bytesOfReply(item);
   return bytes;

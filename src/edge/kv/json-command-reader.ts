@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
-import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
+import { type ByteString, bytesOfBuffer, bytesOfText, GrowingBytes, textOfBytes } from '../../kernel/index.js';
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -14,6 +14,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from '../http/json-bounds.js';
+import { decodedText, endOfText } from '../http/json-texts.js';
 
 /** A command's words, or why it cannot run. */
 export type JsonCommand = readonly ByteString[] | ErrorReply;
@@ -27,6 +28,9 @@ export const BODY_ERRORS = {
   nestedObject: new ErrorReply('ERR unsupported arg type: "{": json.Delim'),
 } as const;
 
+/** Text that goes on behind its first slice. */
+const LONG_TEXT = Symbol('a long text');
+
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
@@ -34,7 +38,7 @@ const ZERO = 0x30;
 export class JsonCommandReader {
   readonly #bytes: Buffer;
   #at = 0;
-  /** A slice is read in one step; a single longer string takes as long as it takes. */
+  /** A slice is read in one step. */
   #sliceEnd = JSON_SLICE_BYTES;
 
   /** @param body invalid UTF-8 in it is read as U+FFFD */
@@ -91,7 +95,8 @@ export class JsonCommandReader {
     }
     do {
       this.#skipBlanks();
-      const word = this.#word();
+      const next = this.#word();
+      const word = next === LONG_TEXT ? yield* this.#longText() : next;
       if (word instanceof ErrorReply) problem = word;
       else words.push(word);
       if (this.#at < this.#sliceEnd) continue;
@@ -101,7 +106,7 @@ export class JsonCommandReader {
     return problem ?? words;
   }
 
-  #word(): ByteString | ErrorReply {
+  #word(): ByteString | ErrorReply | typeof LONG_TEXT {
     switch (this.#peek()) {
       case QUOTE:
         return this.#string();
@@ -121,12 +126,14 @@ export class JsonCommandReader {
     }
   }
 
-  #string(): ByteString {
+  #string(): ByteString | typeof LONG_TEXT {
     const bytes = this.#bytes;
     const start = this.#at + 1;
+    const sliceEnd = start + JSON_SLICE_BYTES;
     let at = start;
     let isEscaped = false;
     for (;;) {
+      if (at >= sliceEnd) return LONG_TEXT;
       const byte = bytes[at];
       if (byte === undefined || byte < 0x20) throw BODY_ERRORS.notJson;
       if (byte === QUOTE) break;
@@ -140,6 +147,33 @@ export class JsonCommandReader {
     if (!isEscaped) return bytes.toString('latin1', start, at);
     try {
       return bytesOfText(JSON.parse(bytes.toString('utf8', start - 1, at + 1)));
+    } catch {
+      throw BODY_ERRORS.notJson;
+    }
+  }
+
+  /** From its opening quote on, in slices. Laying out ten megabytes as a string is one of them. */
+  *#longText(): Generator<void, ByteString> {
+    const bytes = this.#bytes;
+    const start = this.#at + 1;
+    let at = start;
+    do {
+      yield;
+      at = endOfText(bytes, at, at + JSON_SLICE_BYTES);
+      if (at >= bytes.length) throw BODY_ERRORS.notJson;
+    } while (bytes[at] !== QUOTE);
+    this.#at = at + 1;
+    const text = new GrowingBytes();
+    for (const piece of yield* this.#decoded(start, at)) {
+      text.append(piece);
+      yield;
+    }
+    return bytesOfBuffer(text.take());
+  }
+
+  *#decoded(from: number, to: number): Generator<void, Buffer[]> {
+    try {
+      return yield* decodedText(this.#bytes, from, to);
     } catch {
       throw BODY_ERRORS.notJson;
     }

@@ -11,7 +11,7 @@ import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { AnswerHold } from './answer-hold.js';
 import { letIn } from './authentication.js';
-import { CommandBatch } from './command-batch.js';
+import { CommandBatch, countAhead, isCountedAhead } from './command-batch.js';
 import type { KvExchange } from './exchange.js';
 import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
@@ -84,6 +84,7 @@ export class RequestRunner {
     // Whoever says something waits while much of what was said is still to be handed on.
     if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
     for (const denial of denials ?? []) users?.noteDenied(grant.database, denial, '', 'lua');
+    if (isCountedAhead(replies[0])) for (const _ of countAhead(replies[0])) await timers.breathe();
     const merged = batch.merge(replies);
     room.count(batch.replyBytes);
     if (portions?.isOver === false) {

@@ -4,12 +4,18 @@
  *  IG1 while something is in the way only so much is read as may wait behind it
  *  IG2 for the rest of a command that is being received there has to be room: its beginning cannot be given back. Who
  *      finds none for too long is refused; so is at once whom nobody knows
+ *  IG3 who sends more than a stretch at a time lets others run behind it: the system has up to two megabytes read at once
  */
 import type { Socket } from 'node:net';
 import type { ErrorReply } from '../../domain/kv/index.js';
 import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import { NO_MEMORY, NO_MEMORY_FOR_STRANGERS } from './memory-refusals.js';
 import type { RespClient } from './resp-client.js';
+
+/** What Node.js reads at a time: behind as much there is more. */
+const WHOLE_READ_BYTES = 64 * 1024;
+/** A millisecond or so of short words for each of them. */
+const STRETCH_READS = 3;
 
 export interface InputGateParts {
   readonly socket: Socket;
@@ -24,8 +30,24 @@ export interface InputGateParts {
 
 export class InputGate {
   #isAwaitingRoom = false;
+  #isBreathing = false;
+  #wholeReads = 0;
 
   constructor(private readonly parts: InputGateParts) {}
+
+  /** So much was read. (IG3) */
+  note(bytes: number): void {
+    this.#wholeReads = bytes < WHOLE_READ_BYTES ? 0 : this.#wholeReads + 1;
+    if (this.#wholeReads < STRETCH_READS) return;
+    const { socket, client, isEnding, onRoom } = this.parts;
+    this.#wholeReads = 0;
+    this.#isBreathing = true;
+    socket.pause();
+    client.face.parts.timers.soon(() => {
+      this.#isBreathing = false;
+      if (!isEnding()) onRoom();
+    });
+  }
 
   /** Something is in the way. (IG1) */
   narrow(): void {
@@ -45,7 +67,7 @@ export class InputGate {
       return;
     }
     held.count();
-    if (socket.isPaused() && !this.#isAwaitingRoom) socket.resume();
+    if (socket.isPaused() && !this.#isAwaitingRoom && !this.#isBreathing) socket.resume();
   }
 
   /** (IG2) */

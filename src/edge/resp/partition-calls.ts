@@ -5,15 +5,14 @@ import {
   isHeldWithWrites,
   isWrite,
   mayRunWrites,
-  OK,
   type Reply,
-  VerbatimReply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvWatch } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/partition-routing.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
+import { bytesInSteps, bytesOfReplies } from './answer-bytes.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { NO_MEMORY, NO_MEMORY_TO_EXECUTE } from './memory-refusals.js';
@@ -24,8 +23,6 @@ import type { RespFace } from './resp-face.js';
 const REGISTERED_AFTER_MS = 1_000;
 
 const NOT_RUN: RoutedReplies = { replies: [], syncToken: undefined, isAborted: true };
-/** A piece of an answer that is no string is counted as so much. */
-const PIECE_BYTES = 8;
 
 export class PartitionCalls {
   #waiters = 0;
@@ -76,10 +73,11 @@ export class PartitionCalls {
       (routed) => {
         const { replies } = routed;
         batch.hasRest = replies.length > 0 && replies.length < batch.commands.length;
-        this.#record(grant, batch.hasRest ? batch.takeFirst(replies.length) : batch, routed, startedAtMs);
+        const admitted = batch.hasRest ? batch.takeFirst(replies.length) : batch;
+        const recorded = this.#record(grant, admitted, routed, startedAtMs);
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
         const answers = batch.answers(replies);
-        return this.#whenHandedOn(grant, routed)?.then(() => answers) ?? answers;
+        return recorded?.then(() => answers) ?? answers;
       },
       (failure: unknown) => {
         const refusal = new ErrorReply(this.face.failureText(failure));
@@ -192,8 +190,7 @@ export class PartitionCalls {
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {
     const startedAtMs = this.face.parts.clock.monotonicMs();
     return run().then((routed) => {
-      this.#record(grant, admitted, routed, startedAtMs);
-      return this.#whenHandedOn(grant, routed)?.then(() => routed) ?? routed;
+      return this.#record(grant, admitted, routed, startedAtMs)?.then(() => routed) ?? routed;
     });
   }
 
@@ -202,22 +199,53 @@ export class PartitionCalls {
     return hasSaid === true ? this.face.broadcasts.whenCaughtUp(database) : undefined;
   }
 
+  /** @returns what the answers have to wait for; undefined: nothing */
   #record(
-    { database }: KvGrant,
+    grant: KvGrant,
     admitted: AdmittedCommands & { readonly writes?: number },
-    { replies, isFull, denials }: RoutedReplies,
+    routed: RoutedReplies,
     startedAtMs: number,
+  ): Promise<void> | undefined {
+    const { clock, acl } = this.face.parts;
+    const durationMs = clock.monotonicMs() - startedAtMs;
+    const { database } = grant;
+    for (const denial of routed.denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
+    this.face.fullDatabases.note(database, routed.isFull === true);
+    const bytes = bytesOfReplies(routed.replies);
+    if (Number.isNaN(bytes)) return this.#recordLong(grant, admitted, routed, durationMs);
+    this.#meter(database, admitted, bytes, durationMs);
+    return this.#whenHandedOn(grant, routed);
+  }
+
+  async #recordLong(
+    grant: KvGrant,
+    admitted: AdmittedCommands & { readonly writes?: number },
+    routed: RoutedReplies,
+    durationMs: number,
+  ): Promise<void> {
+    const steps = bytesInSteps(routed.replies);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) {
+        this.#meter(grant.database, admitted, step.value, durationMs);
+        return this.#whenHandedOn(grant, routed);
+      }
+      await this.face.parts.timers.breathe();
+    }
+  }
+
+  #meter(
+    database: KvGrant['database'],
+    admitted: AdmittedCommands & { readonly writes?: number },
+    bytesOut: number,
+    durationMs: number,
   ): void {
-    const { clock, meter, acl } = this.face.parts;
-    for (const denial of denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
-    this.face.fullDatabases.note(database, isFull === true);
-    this.#answerBytes = bytesOfReplies(replies);
-    meter.recordKv(database, {
+    this.#answerBytes = bytesOut;
+    this.face.parts.meter.recordKv(database, {
       commands: admitted.commands.length,
       writes: admitted.writes ?? admitted.specs.filter(isWrite).length,
       bytesIn: admitted.bytes,
-      bytesOut: this.#answerBytes,
-      durationMs: clock.monotonicMs() - startedAtMs,
+      bytesOut,
+      durationMs,
       specs: admitted.specs,
     });
   }
@@ -297,26 +325,4 @@ export async function unblock(
     bytes: waiter.length,
   });
   return replies[0] === 1;
-}
-
-/** Bytes of the strings in them; what else is in lists is counted roughly, by the piece. */
-function bytesOfReplies(replies: readonly Reply[]): number {
-  let bytes = 0;
-  for (const reply of replies) {
-    if (typeof reply === 'string') bytes += reply.length;
-    else if (reply !== OK && typeof reply === 'object' && reply !== null) bytes += listBytes(reply);
-  }
-  return bytes;
-}
-
-function listBytes(reply: Exclude<Reply, string | number | bigint | null>): number {
-  if (reply instanceof VerbatimReply) return reply.text.length;
-  const items = Array.isArray(reply) ? (reply as readonly Reply[]) : (reply as { readonly items?: Reply[] }).items;
-  if (items === undefined) return 0;
-  let bytes = 0;
-  for (const item of items) {
-    if (typeof item === 'string') bytes += item.length;
-    else bytes += PIECE_BYTES + (typeof item === 'object' && item !== null ? listBytes(item) : 0);
-  }
-  return bytes;
 }

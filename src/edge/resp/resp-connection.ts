@@ -22,7 +22,7 @@ import {
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { bytesOfWords } from '../commands/admission.js';
+import { bytesOfWords, noteBytesOfWords } from '../commands/admission.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
 import { ClientCommandRunner, type SettledOutcome } from './command-runner.js';
@@ -201,6 +201,7 @@ export class RespConnection implements ClientLink {
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
     if (!this.#isWaiting) this.#pump();
     if (this.#isWaiting) this.#input.narrow(); // RCO1
+    this.#input.note(chunk.length);
   }
 
   /** As `receive`, of bytes that others overwrite later. */
@@ -337,7 +338,11 @@ export class RespConnection implements ClientLink {
     this.#parserLimits.maxCommandBytes = grant?.limits.maxCommandBytes ?? UNAUTHENTICATED_COMMAND_BYTES;
     for (;;) {
       const command = this.#parse();
-      if (command === undefined || Array.isArray(command)) return command;
+      if (command === undefined) return command;
+      if (Array.isArray(command)) {
+        noteBytesOfWords(command, this.#parser.commandBytes);
+        return command;
+      }
       this.#settle(this.#runner.oversized(command.bytes));
     }
   }

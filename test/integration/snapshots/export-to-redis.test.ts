@@ -54,7 +54,7 @@ describe('journal export piped into a real Redis', function () {
       const spec = findCommand(words);
       if (spec === undefined) throw new Error(`no command ${words[0]}`);
       fold.engine.execute(spec, words, Date.now());
-      const effects = Buffer.from(fold.engine.effects.take(), 'latin1');
+      const effects = fold.engine.effects.take();
       if (effects.length === 0) continue;
       await world.history.append({ kind: 'batch', commandIds: [], sections: [world.history.section(ALPHA, effects)] });
     }

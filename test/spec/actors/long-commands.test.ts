@@ -354,7 +354,7 @@ describe('a command with much to do takes many slices', () => {
       expect(slices).to.be.greaterThan(atLeast);
       const spec = findCommand(own);
       expect(spec && inOneGo.execute(spec, own, 1, caller)).to.deep.equal(reply);
-      expect(inSlices.effects.take() === inOneGo.effects.take(), 'other effects').to.equal(true);
+      expect(inSlices.effects.take().equals(inOneGo.effects.take()), 'other effects').to.equal(true);
     });
   }
 });

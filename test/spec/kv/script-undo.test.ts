@@ -19,7 +19,6 @@ import {
   rebuildingPreamble,
   StateInDoubt,
 } from '../../../src/domain/kv/index.js';
-import { bufferOfBytes } from '../../../src/kernel/index.js';
 import { readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
@@ -70,12 +69,12 @@ class Stand {
       const rest = engine.rest(answer, words, caller);
       for (; reply === undefined; reply = rest.next(this.nowMs)) {
         this.pauses += 1;
-        expect(engine.effects.take(), 'effects of a script that has paused').to.equal('');
+        expect(engine.effects.take(), 'effects of a script that has paused').to.have.length(0);
       }
     } else {
       reply = answer as Reply;
     }
-    for (const effect of new RespCommandReader(bufferOfBytes(this.engine.effects.take()))) this.mirror.replay(effect);
+    for (const effect of new RespCommandReader(this.engine.effects.take())) this.mirror.replay(effect);
     return reply;
   }
 

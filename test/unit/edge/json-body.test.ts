@@ -43,6 +43,25 @@ describe('edge/kv: JSON body', () => {
     ]);
   });
 
+  it('takes texts of many slices, with and without escapes, wherever a slice ends', () => {
+    const plain = 'é'.repeat(200_000);
+    for (const shift of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx']) {
+      for (const text of [plain, '\\"\n😀'.repeat(70_000), '\ud800'.repeat(60_000)]) {
+        const given = ['SET', `k${shift}`, text, shift];
+        const bytes = given.map((word) => Buffer.from(word, 'utf8').toString('latin1'));
+        expect(parseCommandBody(Buffer.from(JSON.stringify(given)))).to.deep.equal(bytes);
+        const escaped = JSON.stringify(given).replace(
+          /[^ -~]/g,
+          (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        );
+        expect(parseCommandBody(Buffer.from(escaped))).to.deep.equal(bytes);
+      }
+    }
+    for (const wrong of [`["${plain}`, `["${plain}\\`, `["${plain}\\x"]`, `["${plain}\n"]`]) {
+      expect(plainly(parseCommandBody(Buffer.from(wrong)))).to.deep.equal({ error: NOT_JSON });
+    }
+  });
+
   it('takes a number as its source text', () => {
     const numbers = ['100', '1.5', '1e+21', '12345678901234567890', '-0', '1.0', '1E5', '-9007199254740993', '0.10'];
     for (const source of numbers) expect(command(`["SET","k",${source}]`)).to.deep.equal(['SET', 'k', source]);

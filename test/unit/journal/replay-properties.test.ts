@@ -36,7 +36,7 @@ async function historyOf(family: string): Promise<{ world: JournalStand; digests
     engine.execute(spec, words, history.clockMs);
     const { effects } = engine;
     if (effects.count === 0) continue;
-    const section = history.section(ALPHA, Buffer.from(effects.take(), 'latin1'));
+    const section = history.section(ALPHA, effects.take());
     await history.append({ kind: 'batch', commandIds: [], sections: [section] });
     digests.set(history.head.position, live.digest());
     if (dice.chance(0.03)) await world.compact(KEEP_ALL);

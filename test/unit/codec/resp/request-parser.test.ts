@@ -86,6 +86,19 @@ const places = fc.array(fc.nat(), { maxLength: 12 });
 const word = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array).toString('latin1'));
 
 describe('requests of clients', () => {
+  it('hands out a word of many pieces whole, and what comes behind it', () => {
+    const limits = { ...LIMITS, maxWordBytes: 2_000_000, maxCommandBytes: 2_000_000 };
+    const word = 'long word, '.repeat(90_000);
+    const commands = [['SET', 'k', word], ['PING'], ['SET', word, 'v']];
+    const text = commands.map((words) => encodeCommand(words).toString()).join('');
+    for (const bytes of [1_000, 64 * 1024, 65_537, 400_000]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / bytes) }, (_, i) =>
+        text.slice(i * bytes, (i + 1) * bytes),
+      );
+      expect(parse(pieces, limits)).to.deep.equal(commands);
+    }
+  });
+
   it('are commands, however they are cut into pieces', () => {
     const commands = fc.array(fc.array(word, { minLength: 1, maxLength: 5 }), { maxLength: 8 });
     fc.assert(

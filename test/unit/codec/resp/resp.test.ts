@@ -47,7 +47,7 @@ describe('RESP commands', () => {
     const effects = new Effects();
     effects.pushSet('k', '\x00\r\n');
     effects.push('DEL', 'k', '');
-    expect(read(effects.take())).to.deep.equal([
+    expect(read(effects.take().toString('latin1'))).to.deep.equal([
       ['SET', 'k', '\x00\r\n'],
       ['DEL', 'k', ''],
     ]);

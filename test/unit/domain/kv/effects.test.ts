@@ -17,11 +17,13 @@ function pushed(count: number): { effects: Effects; resp: string[] } {
   return { effects, resp };
 }
 
+const takenFrom = (effects: Effects) => effects.take().toString('latin1');
+
 describe('effects of very many words', () => {
   it('are what was pushed, in order', () => {
     const { effects, resp } = pushed(MANY);
     expect([effects.count, effects.bytes]).to.deep.equal([MANY, resp.join('').length]);
-    expect(effects.take()).to.equal(resp.join(''));
+    expect(takenFrom(effects)).to.equal(resp.join(''));
     expect([effects.count, effects.bytes]).to.deep.equal([0, 0]);
   });
 
@@ -32,7 +34,7 @@ describe('effects of very many words', () => {
     for (const _ of effects.pushLong('SADD', words)) slices += 1;
     effects.pushSet('k', 'v');
     expect(slices).to.equal(5);
-    expect(effects.take()).to.equal(encoded(['SADD', ...words]) + encoded(['SET', 'k', 'v']));
+    expect(takenFrom(effects)).to.equal(encoded(['SADD', ...words]) + encoded(['SET', 'k', 'v']));
   });
 
   for (const kept of [0, 1, 700, 1500, MANY - 1, MANY]) {
@@ -43,20 +45,20 @@ describe('effects of very many words', () => {
       effects.rollBack(kept, bytesOf(resp));
       effects.push('DEL', 'next');
       expect(effects.count).to.equal(kept + 1);
-      expect(effects.take()).to.equal(resp.slice(0, kept).join('') + encoded(['DEL', 'next']));
+      expect(takenFrom(effects)).to.equal(resp.slice(0, kept).join('') + encoded(['DEL', 'next']));
     });
 
     it(`are taken up to the first ${kept} while the others are held, and those when they are let go`, () => {
       const { effects, resp } = pushed(kept);
       effects.hold();
       for (let i = kept; i < MANY; i += 1) effects.push('DEL', word(i));
-      expect(effects.take()).to.equal(resp.join(''));
+      expect(takenFrom(effects)).to.equal(resp.join(''));
       expect([effects.count, effects.hasHeld]).to.deep.equal([MANY - kept, kept < MANY]);
-      expect(effects.take()).to.equal('');
+      expect(takenFrom(effects)).to.equal('');
       effects.letGo();
       effects.push('DEL', 'next');
       const others = Array.from({ length: MANY - kept }, (_, i) => encoded(['DEL', word(kept + i)]));
-      expect(effects.take()).to.equal(others.join('') + encoded(['DEL', 'next']));
+      expect(takenFrom(effects)).to.equal(others.join('') + encoded(['DEL', 'next']));
     });
 
     it(`are dropped behind the first ${kept} when those behind were held`, () => {
@@ -65,7 +67,7 @@ describe('effects of very many words', () => {
       for (let i = kept; i < MANY; i += 1) effects.push('DEL', word(i));
       effects.drop();
       effects.push('DEL', 'next');
-      expect(effects.take()).to.equal(resp.join('') + encoded(['DEL', 'next']));
+      expect(takenFrom(effects)).to.equal(resp.join('') + encoded(['DEL', 'next']));
     });
   }
 });

@@ -58,7 +58,7 @@ function* run(context: CommandContext, isReadOnly: boolean): Generator<void, Rep
   const replies = yield* mapped(operations, (operation) => perform(editor, operation));
   // Growth alone is a change: of a command whose writes all fail too.
   editor.save();
-  yield* effects.pushLong('BITFIELD', args.from(1));
+  yield* effects.pushLong('BITFIELD', args.words, 1);
   recordExpiry(context, key);
   context.notify('$', 'setbit', key);
   return replies;

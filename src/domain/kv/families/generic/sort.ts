@@ -4,7 +4,7 @@ import { AnswerSize } from '../../answer-size.js';
 import { type CommandContext, type FoundKey, found, type KeySpec, type SlicedHandler } from '../../command-spec.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ERRORS, ErrorReply, flatten, type Reply } from '../../reply.js';
-import { mergeSorted, SlicePace } from '../../slices.js';
+import { mapped, mergeSorted, SlicePace } from '../../slices.js';
 
 const notDoubles = new ErrorReply("ERR One or more scores can't be converted into double");
 const byDenied = new ErrorReply('ERR BY option of SORT denied due to insufficient ACL permissions');
@@ -142,10 +142,7 @@ function* sortedElements(
     if (index % SLICE === SLICE - 1) yield;
   }
   const sorted = yield* mergeSorted(elements, comparator(by !== undefined, isAlpha, options.isDescending));
-  return slice(
-    sorted.map(({ value }) => value),
-    options,
-  );
+  return yield* mapped(slice(sorted, options), ({ value }) => value);
 }
 
 function* elementsOf(
@@ -164,7 +161,8 @@ function* elementsOf(
   if (spec === undefined) throw ERRORS.wrongType;
   const reply = yield* context.callInSlices(spec, words);
   if (reply instanceof ErrorReply) throw reply;
-  const elements = [...(flatten(reply) as readonly ByteString[])];
+  // Made for this call.
+  const elements = flatten(reply) as ByteString[];
   return kind === 'list' && isBackwards ? elements.reverse() : elements;
 }
 
@@ -225,8 +223,9 @@ function order(a: ByteString, b: ByteString): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function slice(values: ByteString[], { offset, count }: Options): ByteString[] {
+function slice<T>(values: T[], { offset, count }: Options): T[] {
   const start = Math.min(Math.max(offset, 0), values.length);
+  if (start === 0 && count < 0) return values;
   return count < 0 ? values.slice(start) : values.slice(start, start + count);
 }
 

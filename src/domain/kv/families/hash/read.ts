@@ -38,7 +38,7 @@ function valuesOf(context: CommandContext): (field: ByteString) => ByteString | 
 /** HMGET key field [field …] → a value or null for each. */
 export const getMany: Handler = (context) => context.args.from(2).map(valuesOf(context));
 
-export const getManyInSlices: SlicedHandler = (context) => mapped(context.args.from(2), valuesOf(context));
+export const getManyInSlices: SlicedHandler = (context) => mapped(context.args.words, valuesOf(context), 2);
 
 /** HLEN key → how many fields. */
 export const length: Handler = (context) =>

@@ -45,7 +45,7 @@ export function setFields(name: 'hset' | 'hmset'): SlicedHandler {
       if (i % SLICE_STEPS === 0) yield;
     }
     context.keyspace.changed(key, hash, before);
-    yield* effects.pushLong('HSET', words.slice(1));
+    yield* effects.pushLong('HSET', words, 1);
     recordExpiry(context, key);
     context.notify('h', 'hset', key);
     return name === 'hset' ? created : OK;
@@ -68,11 +68,10 @@ export const setFieldIfMissing: Handler = (context) => {
 export const deleteFields: SlicedHandler = function* (context) {
   const { args } = context;
   const key = args.bytes(1);
-  const fields = args.from(2);
   const hash = hashToChange(context, key);
   if (hash === undefined) return 0;
   const before = hash.bytes;
-  const removed = yield* filtered(fields, (field) => hash.has(field, context.nowMs) && hash.delete(field));
+  const removed = yield* filtered(args.words, (field) => hash.has(field, context.nowMs) && hash.delete(field), 2);
   if (removed.length === 0) return 0;
   yield* context.effects.pushLong('HDEL', [key].concat(removed));
   noteDeleted(context, key, hash, before);

@@ -37,19 +37,19 @@ export function pushInSlices(end: ListEnd): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const { args, effects } = context;
     const key = args.bytes(1);
-    const items = args.from(2);
+    const { words } = args;
     const list = listOrNew(context, key);
-    const bytesOfItems = yield* textBytes(items);
+    const bytesOfItems = yield* textBytes(words, 2);
     requireToFit(context, list, bytesOfItems);
     const { size, bytes } = list;
-    willGrow(context, list, bytesOfItems, items.length);
+    willGrow(context, list, bytesOfItems, words.length - 2);
     const pace = new SlicePace();
-    for (const item of items) {
-      list.push(end, item);
+    for (let i = 2; i < words.length; i += 1) {
+      list.push(end, words[i] as ByteString);
       if (pace.isDue()) yield;
     }
     hasGrown(context, key, list, size, bytes);
-    yield* effects.pushLong(pushName(end), args.from(1));
+    yield* effects.pushLong(pushName(end), words, 1);
     recordExpiry(context, key);
     context.notify('l', pushName(end).toLowerCase(), key);
     return list.size;

@@ -36,7 +36,7 @@ export const isMember: Handler = ({ args, keyspace }) =>
 /** SMISMEMBER key member [member …] → 1 or 0 for each. */
 export const areMembers: Handler = (context) => context.args.from(2).map(membershipIn(context));
 
-export const areManyMembers: SlicedHandler = (context) => mapped(context.args.from(2), membershipIn(context));
+export const areManyMembers: SlicedHandler = (context) => mapped(context.args.words, membershipIn(context), 2);
 
 /** SMEMBERS key → all members, in no order. */
 export const members: SlicedHandler = function* (context) {

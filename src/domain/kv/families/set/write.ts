@@ -23,43 +23,43 @@ export function encodingLimits({ settings }: CommandContext): SetEncodingLimits 
 export const addMembers: SlicedHandler = function* (context) {
   const { args, keyspace } = context;
   const key = args.bytes(1);
-  const given = args.from(2);
+  const { words } = args;
   const present = keyspace.fetchKind(key, SetValue);
   let bytes = present?.contentBytes ?? 0;
   // A generator costs as much as a few members.
-  if (given.length > MANY_WORDS) bytes += yield* textBytes(given);
-  else for (const member of given) bytes += member.length;
+  if (words.length > MANY_WORDS) bytes += yield* textBytes(words, 2);
+  else for (let i = 2; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
   requireRecordSize(context, bytes);
   const limits = encodingLimits(context);
   const set = setOrNew(context, key, present);
   const before = set.bytes;
-  set.expectMembers(given[0] as ByteString, given.length, limits);
-  const added: ByteString[] = [];
-  for (let i = 0; i < given.length; i += 1) {
-    const member = given[i] as ByteString;
+  set.expectMembers(words[2] as ByteString, words.length - 2, limits);
+  // The words of the effect.
+  const added: ByteString[] = [key];
+  for (let i = 2; i < words.length; i += 1) {
+    const member = words[i] as ByteString;
     if (set.add(member)) {
       set.adaptEncoding(member, limits);
       added.push(member);
     }
     if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
   }
-  if (added.length === 0) return 0;
+  if (added.length === 1) return 0;
   keyspace.changed(key, set, before);
-  yield* context.effects.pushLong('SADD', [key].concat(added));
+  yield* context.effects.pushLong('SADD', added);
   recordExpiry(context, key);
   context.notify('s', 'sadd', key);
-  return added.length;
+  return added.length - 1;
 };
 
 /** SREM key member [member …] → how many were removed. WRONGTYPE. */
 export const removeMembers: SlicedHandler = function* (context) {
   const { args, keyspace } = context;
   const key = args.bytes(1);
-  const given = args.from(2);
   const set = keyspace.fetchKind(key, SetValue);
   if (set === undefined) return 0;
   const before = set.bytes;
-  const removed = yield* filtered(given, (member) => set.delete(member));
+  const removed = yield* filtered(args.words, (member) => set.delete(member), 2);
   if (removed.length > 0) yield* noteRemoved(context, key, set, before, removed, 'srem');
   return removed.length;
 };

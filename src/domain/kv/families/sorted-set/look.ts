@@ -30,7 +30,7 @@ function scoresIn(context: CommandContext): (member: ByteString) => Reply {
 /** ZMSCORE key member … → a score or null each. */
 export const scores: Handler = (context) => context.args.from(2).map(scoresIn(context));
 
-export const manyScores: SlicedHandler = (context) => mapped(context.args.from(2), scoresIn(context));
+export const manyScores: SlicedHandler = (context) => mapped(context.args.words, scoresIn(context), 2);
 
 /** ZRANK | ZREVRANK key member [WITHSCORE] → its rank, with its score if asked for; null if it is not there. */
 export function rank(name: string, isReversed: boolean): Handler {

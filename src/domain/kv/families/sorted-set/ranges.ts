@@ -147,7 +147,7 @@ export const remove: SlicedHandler = function* (context) {
   const key = context.args.bytes(1);
   const set = context.keyspace.fetchKind(key, SortedSet);
   if (set === undefined) return 0;
-  const members = [...new Set(yield* filtered(context.args.from(2), (member) => set.has(member)))];
+  const members = [...new Set(yield* filtered(context.args.words, (member) => set.has(member), 2))];
   if (members.length > 0) yield* removeMembers(context, key, set, members, 'zrem');
   return members.length;
 };

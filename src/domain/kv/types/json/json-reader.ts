@@ -33,6 +33,8 @@ const MAX_SHARED_NAMES = 1024;
 /** From this length on a piece of a text would keep all of it alive, unless it is copied. */
 const SHARED_TEXT_BYTES = 1024;
 const SHARED_PIECE_BYTES = 13;
+/** A text of which reading bytes at all is a step of its own. */
+const LONG_TEXT_BYTES = 1024 * 1024;
 
 /** @throws ErrorReply */
 export function* readJson(text: ByteString): Steps<ReadJson> {
@@ -48,20 +50,26 @@ class JsonReader {
   #at = 0;
   #bytes = 0;
   readonly #names = new Map<ByteString, ByteString>();
-  readonly #buffer: Buffer | undefined;
+  #buffer: Buffer | undefined;
 
-  constructor(private readonly text: ByteString) {
-    const isLong = text.length > SHARED_TEXT_BYTES;
-    const isPlain = isAscii(text);
-    if (isLong || !isPlain) {
-      const buffer = Buffer.from(text, 'latin1');
-      if (!isPlain && !isUtf8(buffer)) throw notUtf8;
-      if (isLong) this.#buffer = buffer;
+  constructor(private readonly text: ByteString) {}
+
+  *#begin(): Steps<void> {
+    const { text } = this;
+    if (text.length <= SHARED_TEXT_BYTES) {
+      if (!isAscii(text) && !isUtf8(Buffer.from(text, 'latin1'))) throw notUtf8;
+      return;
     }
+    // Each of the two takes some milliseconds for 10 MB.
+    this.#buffer = Buffer.from(text, 'latin1');
+    if (text.length > LONG_TEXT_BYTES) yield;
+    if (!isUtf8(this.#buffer)) throw notUtf8;
+    if (text.length > LONG_TEXT_BYTES) yield;
   }
 
   *read(): Steps<ReadJson> {
     const { text } = this;
+    yield* this.#begin();
     const open: JsonContainer[] = [];
     const pendingNames: ByteString[] = [];
     let depth = 0;

@@ -1,0 +1,47 @@
+/** Proves GB1, GB2. */
+import { expect } from 'chai';
+import { GrowingBytes } from '../../../src/kernel/index.js';
+
+const MANY = 300_000;
+
+describe('bytes that grow', () => {
+  it('are what came, in order, bytes and text', () => {
+    const growing = new GrowingBytes();
+    let all = '';
+    for (let i = 0; growing.length < MANY; i += 1) {
+      const piece = `${i}\xff`.repeat((i % 50) + 1);
+      if (i % 2 === 0) growing.appendLatin1(piece);
+      else growing.append(Buffer.from(piece, 'latin1'));
+      all += piece;
+    }
+    expect(growing.length).to.equal(all.length);
+    expect(growing.take().toString('latin1') === all).to.equal(true);
+  });
+
+  it('begin anew when they were taken, and leave alone what was', () => {
+    const growing = new GrowingBytes();
+    growing.appendLatin1('first');
+    const taken = growing.take();
+    growing.appendLatin1('other and longer');
+    expect([taken.toString(), growing.length, growing.take().toString()]).to.deep.equal([
+      'first',
+      16,
+      'other and longer',
+    ]);
+  });
+
+  it('forget what is cut off', () => {
+    const growing = new GrowingBytes();
+    growing.appendLatin1('kept and dropped');
+    growing.cut(4);
+    growing.appendLatin1('!');
+    expect(growing.take().toString()).to.equal('kept!');
+  });
+
+  it('hold no more memory than twice what came, and a little', () => {
+    const growing = new GrowingBytes();
+    for (let i = 0; i < MANY; i += 100) growing.appendLatin1('x'.repeat(100));
+    const { length, buffer } = growing.take();
+    expect(buffer.byteLength).to.be.lessThan(2 * length + 128 * 1024);
+  });
+});
