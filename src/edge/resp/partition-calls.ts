@@ -10,7 +10,7 @@ import {
   VerbatimReply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvWatch } from '../../messages/index.js';
+import type { KvWatch, RequestPlace } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/partition-routing.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
@@ -70,13 +70,18 @@ export class PartitionCalls {
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
-    const details = this.#details(batch.isTracked, mode === 'single' ? undefined : this.#portionOf(grant));
+    const { isTracked, place } = batch;
+    const portionBytes = mode === 'single' ? undefined : this.#portionOf(grant, batch);
+    const details = this.#details(isTracked, portionBytes, undefined, place);
     // `#metered` does the same with one promise more; nearly every command goes this way.
     return this.face.router.run(grant, mode, batch, details).then(
       (routed) => {
         const { replies } = routed;
-        batch.hasRest = replies.length > 0 && replies.length < batch.commands.length;
-        this.#record(grant, batch.hasRest ? batch.takeFirst(replies.length) : batch, routed, startedAtMs);
+        batch.hasRest = replies.length < batch.commands.length;
+        if (replies.length > 0) {
+          this.#record(grant, batch.hasRest ? batch.takeFirst(replies.length) : batch, routed, startedAtMs);
+        }
+        batch.answerBytes = this.takeAnswerBytes();
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
         const answers = batch.answers(replies);
         return this.#whenHandedOn(grant, routed)?.then(() => answers) ?? answers;
@@ -89,10 +94,12 @@ export class PartitionCalls {
   }
 
   /** Answers of several partitions are put together whole, so they are asked for at once. */
-  #portionOf({ partitions }: KvGrant): number {
+  #portionOf({ partitions }: KvGrant, { isBehind }: RespBatch): number {
     const { budget, parts } = this.face;
     const most = budget.maxAnswerBytes;
-    return partitions.length > 1 ? most : Math.min(parts.limits.answerPortionBytes, most);
+    const { answerPortionBytes, answerPortionBehindBytes } = parts.limits;
+    if (partitions.length > 1) return most;
+    return Math.min(isBehind ? answerPortionBehindBytes : answerPortionBytes, most);
   }
 
   /** The day may not have room for all of them. */
@@ -183,10 +190,10 @@ export class PartitionCalls {
     if (!hasRest) this.face.tracking.forget(this.client, grant, scriptKeys);
   }
 
-  #details(isTracked: boolean, maxAnswerBytes?: number, waiter?: string): RequestDetails {
+  #details(isTracked: boolean, maxAnswerBytes?: number, waiter?: string, place?: RequestPlace): RequestDetails {
     const { client, face } = this;
     const trackFor = isTracked ? face.parts.events.edge : undefined;
-    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter };
+    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter, place };
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {
