@@ -99,9 +99,25 @@ const details = {
   maxAnswerBytes: absent(integer),
 };
 
+/**
+ * The place of a request among those of its connection, of which it may be asked for before those in front of it are
+ * answered. An owner in the same process keeps to it, and nobody else is told.
+ */
+export interface RequestPlace {
+  /** The owner has it, behind those in front of it. */
+  handedOn(): void;
+  /** May it be begun? If not it is answered without replies. */
+  mayRun(): boolean;
+  /** All of it was executed. */
+  hasRun(): void;
+  /** It was surely not executed. @returns may it be tried again at once? If not it is answered without replies */
+  hasFailed(): boolean;
+}
+
 export interface KvRequest extends RecordType<typeof asked & typeof details> {
   /** Has whoever asked left? What is half done ends then, what only reads is not begun. Asked where the asker is. */
   readonly isGone?: (() => boolean) | undefined;
+  readonly place?: RequestPlace | undefined;
 }
 
 /** It travels so: a process of an earlier version sends no details. */

@@ -34,6 +34,9 @@ export interface KvGatewayPorts {
   readonly host: ShardHost<KvWork> | undefined;
 }
 
+/** The answer to one that was not run because something in front of it has not. */
+const NOT_RUN: KvResponse = { replies: [], syncToken: '0-0' };
+
 export class KvShardGateway implements KvGateway {
   readonly #shards: ShardBook<PartitionName>;
 
@@ -50,10 +53,15 @@ export class KvShardGateway implements KvGateway {
     if (actor !== undefined && actor.state === 'serving') {
       // The common case, without a second promise; failures take the longer way.
       return new Promise((resolve, reject) => {
-        const again = (error: MillraceError) => this.#again(request, error, this.#deadline()).then(resolve, reject);
+        const again = (error: MillraceError) => {
+          if (isNotExecuted(error) && request.place?.hasFailed() === false) resolve(NOT_RUN);
+          else this.#again(request, error, this.#deadline()).then(resolve, reject);
+        };
         actor.submit(new KvWork(request, resolve, again));
+        request.place?.handedOn();
       });
     }
+    if (request.place?.hasFailed() === false) return Promise.resolve(NOT_RUN);
     return this.#route(request, this.#deadline());
   }
 
@@ -62,8 +70,7 @@ export class KvShardGateway implements KvGateway {
   }
 
   async #again(request: KvRequest, error: unknown, endMs: number): Promise<KvResponse> {
-    const isNotExecuted = isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
-    if (!isNotExecuted) throw error;
+    if (!isNotExecuted(error)) throw error;
     if (this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs) throw error;
     await this.ports.timers.pause(this.limits.retryEveryMs);
     return this.#route(request, endMs);
@@ -83,6 +90,10 @@ export class KvShardGateway implements KvGateway {
       return this.#again(request, error, endMs);
     }
   }
+}
+
+function isNotExecuted(error: unknown): boolean {
+  return isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
 }
 
 function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvResponse> {

@@ -77,6 +77,14 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 
   execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
+    const { place } = work.request;
+    if (place !== undefined && !work.hasBegun && !place.mayRun()) return 'done';
+    const step = this.#execute(work, turn, shouldStop);
+    if (step === 'done' && work.progress === work.commands) place?.hasRun();
+    return step;
+  }
+
+  #execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
     if (this.ports.storage.isFull() && !work.hasBegun && mayGrow(work)) {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
       return 'refused';
@@ -112,7 +120,8 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   intercept(work: KvWork): boolean {
     const owned = this.#ownedByName.get(work.request.partition);
-    return owned?.underway !== undefined && this.#runner.kill(owned, work);
+    if (owned?.underway === undefined || work.request.place?.mayRun() === false) return false;
+    return this.#runner.kill(owned, work);
   }
 
   #listen(owned: OwnedPartition, work: KvWork): 'done' {

@@ -10,8 +10,11 @@ export interface WorkClock {
   workedMicros?(): number;
 }
 
-/** Asking costs a fifth of a short script: what was asked just now is good enough. */
-const ASKED_ANEW_MICROS = 1000;
+/**
+ * Asking costs a tenth of a short script, as the kernel looks at every thread for it. What was asked a while ago is good
+ * enough: a run that was stopped or starved has so much too much counted at most, and may take many times that.
+ */
+const ASKED_ANEW_MICROS = 10_000;
 
 export class WorkMeter {
   startedMicros = 0;

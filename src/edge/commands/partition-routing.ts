@@ -48,7 +48,7 @@ export interface RoutedReplies {
 /** What a request says beside its commands. */
 export type RequestDetails = Pick<
   KvRequest,
-  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone'
+  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone' | 'place'
 >;
 
 const NO_DETAILS: RequestDetails = {};
@@ -107,9 +107,22 @@ function requestOf(
   partition: PartitionName,
   mode: KvMode,
   { commands, bytes }: AdmittedCommands,
-  { client, waiter, watches, trackFor, maxAnswerBytes, isGone }: RequestDetails,
+  { client, waiter, watches, trackFor, maxAnswerBytes, isGone, place }: RequestDetails,
 ): KvRequest {
-  return { database, partition, mode, commands, bytes, client, waiter, watches, trackFor, maxAnswerBytes, isGone };
+  return {
+    database,
+    partition,
+    mode,
+    commands,
+    bytes,
+    client,
+    waiter,
+    watches,
+    trackFor,
+    maxAnswerBytes,
+    isGone,
+    place,
+  };
 }
 
 /** The slot of all commands of a transaction; what concerns every key concerns every slot. */

@@ -6,6 +6,7 @@ import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../do
 import type { ByteString } from '../../kernel/index.js';
 import { bytesOfCommands } from '../commands/partition-plan.js';
 import type { AdmittedCommands } from '../commands/partition-routing.js';
+import type { PlaceInOrder } from './request-order.js';
 
 /** What is known of a command, beside its bytes. */
 const COMMAND_BYTES = 96;
@@ -19,8 +20,17 @@ export class RespBatch implements AdmittedCommands {
   isTracked = false;
   /** Keys that its scripts may read, and none of its other commands does: those left unread are forgotten again. */
   readonly scriptKeys = new Set<ByteString>();
-  /** Its last commands have not been run yet: what was answered before them was enough for once. */
+  /** Its last commands have not been run yet, or none of them: what was answered before them was enough for once. */
   hasRest = false;
+  /** Among the requests of its connection, once it is one. */
+  place: PlaceInOrder | undefined;
+  /** It was asked for before those in front of it were answered. */
+  isBehind = false;
+  /** It has been answered, up to its rest. */
+  isAnswered = false;
+  /** Answers that are there and not written, and about how many bytes are in them. */
+  settled: readonly Reply[] | undefined;
+  answerBytes = 0;
   /**
    * By position in the answer: what is known beforehand, or undefined for the partition's next reply. Left out while the
    * answers are the partition's, and nothing else.
@@ -57,6 +67,11 @@ export class RespBatch implements AdmittedCommands {
   /** In memory, of what is still to be run. */
   get heldBytes(): number {
     return this.bytes + this.commands.length * COMMAND_BYTES;
+  }
+
+  /** Its answers, known or not. */
+  get size(): number {
+    return this.#known === undefined ? this.commands.length : this.#known.length - this.#at;
   }
 
   get isEmpty(): boolean {

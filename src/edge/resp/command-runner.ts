@@ -41,7 +41,7 @@ export type Outcome =
   | SettledOutcome
   /** Waits in the batch. */
   | { readonly kind: 'batched' }
-  /** It has to be taken again when the batch in front of it has been answered. */
+  /** It has to be taken again when all in front of it has been answered. */
   | { readonly kind: 'cut' }
   /** Answers, or the bytes of them, or of one. */
   | { readonly kind: 'later'; readonly answers: Promise<readonly Reply[] | ByteString | InPieces> };
@@ -102,7 +102,8 @@ export class ClientCommandRunner {
     if (closure !== undefined) client.closure = new ErrorReply(closure.text);
   }
 
-  take(words: readonly ByteString[], batch: RespBatch): Outcome {
+  /** @param isBehind have commands in front of the batch not been answered? */
+  take(words: readonly ByteString[], batch: RespBatch, isBehind: boolean): Outcome {
     const { client } = this;
     const spec = admit(words);
     if (spec instanceof ErrorReply) return this.#refuse(isExec(words) ? this.#abort(spec) : spec);
@@ -111,8 +112,8 @@ export class ClientCommandRunner {
     const own = CONNECTION_COMMANDS.get(spec.name);
     const { transaction } = client;
     if (transaction !== undefined && own?.isDoneInTransaction !== true) return this.#queue(transaction, spec, words);
-    if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch);
-    if (!own.isIndependent && !batch.isUnused) return CUT;
+    if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch, isBehind);
+    if (!own.isIndependent && (isBehind || !batch.isUnused)) return CUT;
     client.lastCommand = spec.name;
     const isSilent = own.leavesSilence !== true && this.#takesSilence() && own.isAlwaysHeard !== true;
     return this.#outcomeOf(own.run(client, words), isSilent);
@@ -195,20 +196,26 @@ export class ClientCommandRunner {
     return true;
   }
 
-  #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
+  #takeOrdinary(
+    grant: KvGrant,
+    spec: CommandSpec,
+    words: readonly ByteString[],
+    batch: RespBatch,
+    isBehind: boolean,
+  ): Outcome {
     const { client } = this;
     const bytes = bytesOfWords(words);
     const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
     client.lastCommand = spec.name;
     if (spec.flags.includes('blocking')) {
-      if (!batch.isUnused) return CUT;
+      if (isBehind || !batch.isUnused) return CUT;
       const isSilent = this.#takesSilence();
       return this.#outcomeOf(this.client.calls.runBlocking(grant, spec, words, bytes), isSilent);
     }
     const { acl } = this.face.parts;
     if (acl !== undefined && spec.family === 'acl') {
-      if (!batch.isUnused) return CUT;
+      if (isBehind || !batch.isUnused) return CUT;
       const answer = acl.run(grant, spec, words, client);
       if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence());
     }

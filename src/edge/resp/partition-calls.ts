@@ -8,7 +8,7 @@ import {
   type Reply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvWatch } from '../../messages/index.js';
+import type { KvWatch, RequestPlace } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/partition-routing.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
@@ -28,6 +28,9 @@ export class PartitionCalls {
   #waiters = 0;
   readonly #isGone = () => this.client.isClosed;
   #answerBytes = 0;
+  readonly #noteAnswerBytes = (bytes: number): void => {
+    this.#answerBytes = bytes;
+  };
 
   constructor(
     private readonly face: RespFace,
@@ -67,14 +70,15 @@ export class PartitionCalls {
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
-    const details = this.#details(batch.isTracked, mode === 'single' ? undefined : this.#portionOf(grant));
+    const { isTracked, place } = batch;
+    const portionBytes = mode === 'single' ? undefined : this.#portionOf(grant, batch);
+    const details = this.#details(isTracked, portionBytes, undefined, place);
     // `#metered` does the same with one promise more; nearly every command goes this way.
     return this.face.router.run(grant, mode, batch, details).then(
       (routed) => {
         const { replies } = routed;
-        batch.hasRest = replies.length > 0 && replies.length < batch.commands.length;
-        const admitted = batch.hasRest ? batch.takeFirst(replies.length) : batch;
-        const recorded = this.#record(grant, admitted, routed, startedAtMs);
+        batch.hasRest = replies.length < batch.commands.length;
+        const recorded = this.#recordBatch(grant, batch, routed, startedAtMs);
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
         const answers = batch.answers(replies);
         return recorded?.then(() => answers) ?? answers;
@@ -86,11 +90,28 @@ export class PartitionCalls {
     );
   }
 
+  /** One of which nothing was run is asked again. */
+  #recordBatch(
+    grant: KvGrant,
+    batch: RespBatch,
+    routed: RoutedReplies,
+    startedAtMs: number,
+  ): Promise<void> | undefined {
+    const ran = routed.replies.length;
+    if (ran === 0) return undefined;
+    const admitted = batch.hasRest ? batch.takeFirst(ran) : batch;
+    return this.#record(grant, admitted, routed, startedAtMs, (bytes) => {
+      batch.answerBytes = bytes;
+    });
+  }
+
   /** Answers of several partitions are put together whole, so they are asked for at once. */
-  #portionOf({ partitions }: KvGrant): number {
+  #portionOf({ partitions }: KvGrant, { isBehind }: RespBatch): number {
     const { budget, parts } = this.face;
     const most = budget.maxAnswerBytes;
-    return partitions.length > 1 ? most : Math.min(parts.limits.answerPortionBytes, most);
+    const { answerPortionBytes, answerPortionBehindBytes } = parts.limits;
+    if (partitions.length > 1) return most;
+    return Math.min(isBehind ? answerPortionBehindBytes : answerPortionBytes, most);
   }
 
   /** The day may not have room for all of them. */
@@ -181,10 +202,10 @@ export class PartitionCalls {
     if (!hasRest) this.face.tracking.forget(this.client, grant, scriptKeys);
   }
 
-  #details(isTracked: boolean, maxAnswerBytes?: number, waiter?: string): RequestDetails {
+  #details(isTracked: boolean, maxAnswerBytes?: number, waiter?: string, place?: RequestPlace): RequestDetails {
     const { client, face } = this;
     const trackFor = isTracked ? face.parts.events.edge : undefined;
-    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter };
+    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter, place };
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {
@@ -205,6 +226,7 @@ export class PartitionCalls {
     admitted: AdmittedCommands & { readonly writes?: number },
     routed: RoutedReplies,
     startedAtMs: number,
+    note: (answerBytes: number) => void = this.#noteAnswerBytes,
   ): Promise<void> | undefined {
     const { clock, acl } = this.face.parts;
     const durationMs = clock.monotonicMs() - startedAtMs;
@@ -212,7 +234,8 @@ export class PartitionCalls {
     for (const denial of routed.denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
     this.face.fullDatabases.note(database, routed.isFull === true);
     const bytes = bytesOfReplies(routed.replies);
-    if (Number.isNaN(bytes)) return this.#recordLong(grant, admitted, routed, durationMs);
+    if (Number.isNaN(bytes)) return this.#recordLong(grant, admitted, routed, durationMs, note);
+    note(bytes);
     this.#meter(database, admitted, bytes, durationMs);
     return this.#whenHandedOn(grant, routed);
   }
@@ -222,10 +245,12 @@ export class PartitionCalls {
     admitted: AdmittedCommands & { readonly writes?: number },
     routed: RoutedReplies,
     durationMs: number,
+    note: (answerBytes: number) => void,
   ): Promise<void> {
     const steps = bytesInSteps(routed.replies);
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done === true) {
+        note(step.value);
         this.#meter(grant.database, admitted, step.value, durationMs);
         return this.#whenHandedOn(grant, routed);
       }
@@ -239,7 +264,6 @@ export class PartitionCalls {
     bytesOut: number,
     durationMs: number,
   ): void {
-    this.#answerBytes = bytesOut;
     this.face.parts.meter.recordKv(database, {
       commands: admitted.commands.length,
       writes: admitted.writes ?? admitted.specs.filter(isWrite).length,

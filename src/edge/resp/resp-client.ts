@@ -228,6 +228,11 @@ export class RespClient {
     return this.#subscriptions !== undefined && this.subscriptionCount('channel', 'pattern', 'shard-channel') > 0;
   }
 
+  /** Something is said to it unasked. */
+  get isTold(): boolean {
+    return this.isMonitor || this.isSubscriber || this.tracking !== undefined;
+  }
+
   /** Stops listening; silent. */
   unsubscribeAll(): void {
     for (const names of Object.values(this.#subscriptions ?? {})) {

@@ -2,8 +2,9 @@
  * One connection: bytes in, commands one after the other, answers out in their order.
  *
  * Invariants
- *  RCO1 one request of this connection is under way at a time; what arrives meanwhile waits as bytes, bounded, and
- *       beyond the bound nothing more is read
+ *  RCO1 ordinary commands are handed on in order without waiting for what is under way, a bounded number of requests
+ *       (requests-under-way.ts); everything else waits until all in front of it has been answered. What may not be
+ *       handed on waits as bytes, bounded, and beyond the bound nothing more is read
  *  RCO2 consecutive ordinary commands that have arrived together are one request, and one write
  *  RCO3 nothing is run while the client leaves much unread
  *  RCO4 parsing lets others run about every millisecond; so does what is written (answer-writer.ts)
@@ -29,6 +30,7 @@ import { ClientCommandRunner, type SettledOutcome } from './command-runner.js';
 import type { InPieces } from './commands/index.js';
 import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import { InputGate } from './input-gate.js';
+import { RequestsUnderWay } from './requests-under-way.js';
 import type { ClientLink } from './resp-client.js';
 import { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
@@ -54,11 +56,12 @@ export class RespConnection implements ClientLink {
   readonly #input: InputGate;
   readonly #writer: AnswerWriter;
   #batch = new RespBatch();
-  /** Asked for, and not answered to its end. */
-  #running: RespBatch | undefined;
-  /** Parsed, and waiting for the batch in front of it. */
+  readonly #underWay: RequestsUnderWay;
+  /** Parsed, and waiting until all in front of it has been answered. */
   #postponed: readonly ByteString[] | undefined;
+  /** Something is under way that nothing is taken behind. */
   #isWaiting = false;
+  #isFlushSoon = false;
   #isPumping = false;
   #isEnding = false;
   #doubtedAtMs: number | undefined;
@@ -112,6 +115,7 @@ export class RespConnection implements ClientLink {
     });
     this.#writer = new AnswerWriter(client, this.#output, this.#held, () => this.#written());
     this.#runner = new ClientCommandRunner(face, this.client);
+    this.#underWay = new RequestsUnderWay(client);
     socket.on('drain', () => {
       this.#output.drained();
       this.#pump();
@@ -151,7 +155,13 @@ export class RespConnection implements ClientLink {
   }
 
   get isWaiting(): boolean {
-    return this.#isWaiting;
+    return this.#isWaiting || !this.#underWay.isEmpty;
+  }
+
+  /** May a command be taken now? (RCO1) */
+  get #mayTake(): boolean {
+    if (this.#isWaiting) return false;
+    return this.#underWay.isEmpty || (this.#postponed === undefined && this.#underWay.mayGrow);
   }
 
   mayHold(bytes: number): boolean {
@@ -173,7 +183,7 @@ export class RespConnection implements ClientLink {
   endAfterReplies(): void {
     this.#isEnding = true;
     this.#parser.clear();
-    if (!this.#isWaiting && !this.#isPumping) this.#end();
+    if (!this.isWaiting && !this.#isPumping) this.#end();
   }
 
   cut(reason: string): void {
@@ -199,14 +209,14 @@ export class RespConnection implements ClientLink {
     if (this.#isEnding) return;
     this.#parser.feed(chunk);
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
-    if (!this.#isWaiting) this.#pump();
-    if (this.#isWaiting) this.#input.narrow(); // RCO1
+    this.#pump();
+    if (!this.#mayTake) this.#input.narrow(); // RCO1
     this.#input.note(chunk.length);
   }
 
   /** As `receive`, of bytes that others overwrite later. */
   receiveLent(bytes: Buffer): void {
-    if (this.#isWaiting || this.#parser.bufferedBytes > 0) {
+    if (!this.#mayTake || this.#parser.bufferedBytes > 0) {
       this.receive(ownCopy(bytes));
       return;
     }
@@ -248,7 +258,7 @@ export class RespConnection implements ClientLink {
   }
 
   #pump(): void {
-    if (this.#isWaiting || this.#isPumping || this.client.isClosed) return;
+    if (!this.#mayTake || this.#isPumping || this.client.isClosed) return;
     if (this.#output.bytes > this.face.parts.limits.pauseOutputBytes) {
       this.#output.flush();
       // RCO3. Unless everything fits after all.
@@ -273,7 +283,12 @@ export class RespConnection implements ClientLink {
     } finally {
       this.#isPumping = false;
     }
-    if (this.#isWaiting) return;
+    if (this.isWaiting) {
+      if (this.#output.hasAnswers) this.#flushSoon();
+      // What was full before may have room again.
+      if (this.socket.isPaused() && this.#mayTake) this.#input.open();
+      return;
+    }
     this.#output.flush();
     if (this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
     else this.#input.open();
@@ -290,7 +305,7 @@ export class RespConnection implements ClientLink {
 
   /** Asked behind every answer: most clients then have nothing more to say yet. */
   get #hasMoreToTake(): boolean {
-    return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isEmpty;
+    return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isUnused;
   }
 
   #refuseInput(why: ErrorReply): void {
@@ -317,8 +332,8 @@ export class RespConnection implements ClientLink {
 
   #takeCommands(): void {
     const { limits } = this.face.parts;
-    for (let taken = 0; !this.#isEnding && !this.#isWaiting; taken += 1) {
-      if (taken >= COMMANDS_A_STRETCH && this.#batch.isEmpty) {
+    for (let taken = 0; !this.#isEnding && this.#mayTake; taken += 1) {
+      if (taken >= COMMANDS_A_STRETCH && this.#batch.isUnused) {
         this.#breathe(); // RCO4
         return;
       }
@@ -326,9 +341,9 @@ export class RespConnection implements ClientLink {
       this.#postponed = undefined;
       if (words === undefined) break;
       this.#take(words);
-      if (this.#batch.commands.length >= limits.maxBatchCommands || this.#batch.bytes >= limits.maxBatchBytes) break;
+      if (this.#batch.size >= limits.maxBatchCommands || this.#batch.bytes >= limits.maxBatchBytes) break;
     }
-    if (!this.#isWaiting && !this.#batch.isEmpty) this.#sendBatch();
+    if (!this.#isWaiting && !this.#batch.isUnused) this.#sendBatch();
   }
 
   #next(): readonly ByteString[] | undefined {
@@ -352,20 +367,20 @@ export class RespConnection implements ClientLink {
       return this.#parser.next();
     } catch (problem) {
       // What came before it is answered first; asked again, the parser says the same.
-      if (this.#batch.isEmpty) throw problem;
+      if (this.#batch.isUnused && this.#underWay.isEmpty) throw problem;
       return undefined;
     }
   }
 
   #take(words: readonly ByteString[]): void {
-    const outcome = this.#runner.take(words, this.#batch);
+    const outcome = this.#runner.take(words, this.#batch, !this.#underWay.isEmpty);
     switch (outcome.kind) {
       case 'batched':
         return;
       case 'cut':
         // Runs behind what is in front of it.
         this.#postponed = words;
-        this.#sendBatch();
+        if (!this.#batch.isUnused) this.#sendBatch();
         return;
       case 'later':
         this.#wait(words, outcome.answers);
@@ -379,23 +394,29 @@ export class RespConnection implements ClientLink {
   #settle(outcome: SettledOutcome): void {
     if (outcome.kind === 'silent') return;
     if (outcome.kind === 'bytes') this.#output.answer(outcome.bytes);
-    else if (this.#batch.isEmpty) this.#output.answer(encodeReplyAs(outcome.reply, this.client.protocol));
+    else if (this.#batch.isUnused && this.#underWay.isEmpty)
+      this.#output.answer(encodeReplyAs(outcome.reply, this.client.protocol));
     else this.#batch.addAnswer(outcome.reply);
   }
 
   #sendBatch(): void {
     const batch = this.#batch;
     this.#batch = new RespBatch();
-    this.#isWaiting = true;
     this.#output.isHeld = true;
-    this.#running = batch;
-    this.#await(this.client.calls.runBatch(this.client.grant as KvGrant, batch));
+    this.#underWay.add(batch);
+    // Nothing but answers that are there, behind others that are not.
+    if (batch.isEmpty) batch.settled = batch.answers([]);
+    else this.#await(batch, this.client.calls.runBatch(this.client.grant as KvGrant, batch));
   }
 
-  #await(answers: Promise<readonly Reply[]>): void {
-    this.#request((this.#running as RespBatch).heldBytes + bytesOfWords(this.#postponed ?? []));
+  #await(batch: RespBatch, answers: Promise<readonly Reply[]>): void {
+    this.#request(this.#underWay.heldBytes + bytesOfWords(this.#postponed ?? []));
     answers.then(
-      (settled) => this.#answered(settled),
+      (settled) => {
+        batch.settled = settled;
+        if (this.#underWay.first === batch) this.#answerFirst(batch);
+        else this.#request(this.#underWay.heldBytes + bytesOfWords(this.#postponed ?? []));
+      },
       (failure) => this.#fail(failure),
     );
   }
@@ -424,20 +445,36 @@ export class RespConnection implements ClientLink {
     );
   }
 
+  /** Of a command that nothing is taken behind. */
   #answered(answers: readonly Reply[] | InPieces): void {
-    this.#held.requestBytes = this.#running?.hasRest === true ? this.#running.heldBytes : 0;
+    this.#held.requestBytes = 0;
     this.#writer.begin(answers, this.client.calls.takeAnswerBytes());
   }
 
-  #written(): void {
-    if (this.#running?.hasRest === true) this.#writer.whenRead(() => this.#askRest());
-    else this.#finished();
+  #answerFirst(batch: RespBatch): void {
+    const answers = batch.settled as readonly Reply[];
+    batch.settled = undefined;
+    this.#underWay.noteAnswer(batch);
+    this.#held.requestBytes = this.#underWay.heldBytes;
+    this.#writer.begin(answers, batch.answerBytes);
   }
 
-  #askRest(): void {
+  #written(): void {
+    const { first } = this.#underWay;
+    if (first === undefined) this.#finished();
+    else if (first.hasRest) this.#writer.whenRead(() => this.#askRest(first));
+    else {
+      this.#underWay.removeFirst();
+      const next = this.#underWay.first;
+      if (next?.settled !== undefined) this.#answerFirst(next);
+      else this.#finished();
+    }
+  }
+
+  #askRest(batch: RespBatch): void {
     if (this.socket.destroyed) return;
     this.#held.answerBytes = 0;
-    this.#await(this.#runner.runRest(this.#running as RespBatch));
+    this.#await(batch, this.#runner.runRest(batch));
   }
 
   #breathe(): void {
@@ -449,21 +486,35 @@ export class RespConnection implements ClientLink {
   #finished(): void {
     this.#letGo();
     if (this.client.isClosed) return;
-    if (this.#isEnding) {
+    if (this.#underWay.isEmpty && this.#isEnding) {
       this.#output.flush();
       this.#end();
-    } else this.#pump();
+    } else {
+      // What is under way may take long, and these are due.
+      if (!this.#underWay.isEmpty) this.#flushSoon();
+      this.#pump();
+    }
+  }
+
+  /** Answers that come from one entry leave in one write. */
+  #flushSoon(): void {
+    if (this.#isFlushSoon) return;
+    this.#isFlushSoon = true;
+    void Promise.resolve().then(() => {
+      this.#isFlushSoon = false;
+      this.#output.flush();
+    });
   }
 
   #letGo(): void {
     this.#isWaiting = false;
-    this.#output.isHeld = false;
-    this.#running = undefined;
-    this.#held.requestBytes = 0;
+    this.#output.isHeld = !this.#underWay.isEmpty;
+    this.#held.requestBytes = this.#underWay.heldBytes;
     this.#held.answerBytes = 0;
   }
 
   #fail(failure: unknown): void {
+    this.#underWay.clear();
     this.#letGo();
     const text = failure instanceof ProtocolError ? failure.text : this.face.failureText(failure);
     this.#output.answer(encodeReplyAs(new ErrorReply(text), 2));

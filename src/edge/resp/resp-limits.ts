@@ -25,6 +25,11 @@ export const DEFAULT_RESP_FACE_LIMITS = {
   maxBatchCommands: 1_000,
   /** Bytes of the words of one request of a partition; a single command may be larger. */
   maxBatchBytes: 4 * MIB,
+  /**
+   * Requests of one connection that are asked for and not answered; nothing more is asked for once they hold as much as
+   * one may. While an entry is being stored a few reads from the socket arrive, and more would only fill the mailbox.
+   */
+  maxRequestsUnderWay: 8,
   /** Commands of one transaction, and the bytes of their words. */
   maxQueuedCommands: 100_000,
   maxQueuedBytes: 64 * MIB,
@@ -52,6 +57,8 @@ export const DEFAULT_RESP_FACE_LIMITS = {
    * round trips for what is large, and little that waits for one who reads slowly.
    */
   answerPortionBytes: 4 * MIB,
+  /** The same of what is asked for behind others that are not answered: all of them together about double the portion. */
+  answerPortionBehindBytes: MIB / 2,
   /** What the answer of a transaction holds; reads behind it answer with an error. As much as one may be queued with. */
   maxTransactionAnswerBytes: 64 * MIB,
   /** Who has no room for what it is about to hold waits so long for some. As long as any request is held. */

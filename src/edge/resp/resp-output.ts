@@ -52,6 +52,11 @@ export class RespOutput implements BroadcastItem {
     return this.parts.socket.writableLength + this.#answers.length + this.#waiting.bytes + this.#pushedBytes;
   }
 
+  /** Answers wait for `flush`. */
+  get hasAnswers(): boolean {
+    return this.#answers !== '';
+  }
+
   /** How much of these the client has been offered, or has asked for. (RO4) */
   get heldBytes(): number {
     return this.#turn !== undefined ? this.parts.socket.writableLength + this.#answers.length : this.bytes;

@@ -1,4 +1,4 @@
-/** Proves LSH3. */
+/** Proves LME1, LSH3. */
 import { expect } from 'chai';
 import { scriptHost } from '../../../src/domain/kv/lua/script-host.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
@@ -42,5 +42,56 @@ describe('kv: scripts and functions whose machine is lost', () => {
     expect(ask('EVALSHA', digest, '1', 'n')).to.equal(2);
     // Who replays the effects has never had a machine.
     bench.expectReplayed();
+  });
+});
+
+describe('kv: words that scripts give and return', () => {
+  const LONGEST_KEPT = 40;
+  const ask = (bench: KvBench, script: string, ...args: string[]) =>
+    readable(bench.run(['EVAL', script, '0', ...args]).reply);
+
+  it('are those that are there, though others lay in the same place before (LME1)', () => {
+    const bench = new KvBench();
+    const script = `
+      local wrong = 0
+      for i = 1, 20000 do
+        local word = string.rep(string.char(97 + i % 26), 1 + i % 6) .. i
+        if redis.call('ECHO', word) ~= word then wrong = wrong + 1 end
+        if i % 500 == 0 then collectgarbage() end
+      end
+      return wrong`;
+    expect(ask(bench, script)).to.equal(0);
+  });
+
+  it('keep every byte and every length', () => {
+    const bench = new KvBench();
+    for (const length of [0, 1, LONGEST_KEPT - 1, LONGEST_KEPT, LONGEST_KEPT + 1]) {
+      const words = ['\0', '\xff', 'a'].map((byte) => byte.repeat(length));
+      for (const word of words) {
+        expect(ask(bench, "return redis.call('ECHO', ARGV[1])", word)).to.equal(word);
+        expect(ask(bench, 'return {ARGV[1], {ARGV[1]}, ARGV[1]}', word)).to.deep.equal([word, [word], word]);
+      }
+    }
+  });
+
+  it('are read anew when the memory has grown meanwhile', () => {
+    const bench = new KvBench();
+    const script = `
+      local large = string.rep('x', 4000000)
+      redis.call('SET', 'large', large .. 'y')
+      return {redis.call('STRLEN', 'large'), 'short', {1.9, true, false, 'behind'}}`;
+    expect(ask(bench, script)).to.deep.equal([4_000_001, 'short', [1, 1, null, 'behind']]);
+  });
+
+  it('end a list at its first nil, wherever Lua keeps its items', () => {
+    const bench = new KvBench();
+    expect(ask(bench, "local t = {'a', nil, 'c'} return t")).to.deep.equal(['a']);
+    expect(ask(bench, "local t = {} t[1] = 'a' t[2] = 'b' t[4] = 'd' return t")).to.deep.equal(['a', 'b']);
+    expect(ask(bench, "local t = {'a', 'b'} t.ok = 1 return t")).to.deep.equal(['a', 'b']);
+    expect(ask(bench, "local t = {'a', 'b'} t.ok = 'yes' return t")).to.equal('+yes');
+    expect(
+      ask(bench, 'local t = {} for i = 1, 9 do t[i] = i end for i = 5, 9 do t[i] = nil end return t'),
+    ).to.deep.equal([1, 2, 3, 4]);
+    expect(ask(bench, 'local t = {ok = 1} t.ok = nil return t')).to.deep.equal([]);
   });
 });

@@ -15,6 +15,7 @@ import {
   VerbatimReply,
 } from '../reply.js';
 import { MAX_COPIED_BYTES, MAX_ITEMS, MAX_REPLY_DEPTH } from './lua-limits.js';
+import { VALUE_BYTES } from './lua-memory.js';
 import { LUA, type LuaMachine, type State } from './machine.js';
 
 const STACK_LIMIT = new ErrorReply('ERR reached lua stack limit');
@@ -71,7 +72,7 @@ class ReplyReader {
       case LUA.TABLE:
         this.#count(0);
         if (depth >= MAX_REPLY_DEPTH || api.lua_checkstack(state, 4) === 0) return STACK_LIMIT;
-        return this.#special(depth) ?? this.#list(depth);
+        return this.#isList() ? this.#plainList(depth) : (this.#special(depth) ?? this.#list(depth));
       default:
         return null;
     }
@@ -84,7 +85,10 @@ class ReplyReader {
   }
 
   #string(): ByteString {
-    const text = this.machine.string(this.state, -1) as ByteString;
+    return this.#counted(this.machine.string(this.state, -1) as ByteString);
+  }
+
+  #counted(text: ByteString): ByteString {
     this.#count(text.length);
     return text;
   }
@@ -145,6 +149,34 @@ class ReplyReader {
     const text = hasText ? this.#string() : '';
     if (hasFormat) machine.pop(state);
     return hasText ? new VerbatimReply(text, format === 'mkd' ? 'mkd' : 'txt') : undefined;
+  }
+
+  /** Most tables have no field at all that could say what they are. */
+  #isList(): boolean {
+    const { memory } = this.machine;
+    return memory.isListAt(memory.top(this.state) - VALUE_BYTES);
+  }
+
+  #plainList(depth: number): Reply[] {
+    const { machine, state } = this;
+    const { memory } = machine;
+    const listAt = memory.top(state) - VALUE_BYTES;
+    const from = memory.items(listAt);
+    const size = memory.sizeOf(listAt);
+    const items: Reply[] = [];
+    for (let i = 0; i < size; i += 1) {
+      const at = from + i * VALUE_BYTES;
+      const type = memory.typeAt(at);
+      if (type === LUA.NIL) break;
+      this.#count(0);
+      if (type === LUA.STRING) items.push(this.#counted(memory.stringAt(at)));
+      else if (type === LUA.NUMBER) items.push(integerOf(memory.numberAt(at)));
+      else {
+        machine.api.lua_rawgeti(state, -1, i + 1);
+        items.push(this.take(depth + 1));
+      }
+    }
+    return items;
   }
 
   #list(depth: number): Reply[] {

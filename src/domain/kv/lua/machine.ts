@@ -26,6 +26,7 @@ import {
   MAX_INSTRUCTIONS,
   SLICE_MS,
 } from './lua-limits.js';
+import { LuaMemory } from './lua-memory.js';
 import type { ScriptRun } from './script-run.js';
 
 export const LUA = { NIL: 0, BOOLEAN: 1, LIGHTUSERDATA: 2, NUMBER: 3, STRING: 4, TABLE: 5, FUNCTION: 6 } as const;
@@ -125,13 +126,11 @@ const DEBUG_SOURCE = 16;
 const DEBUG_LINE = 20;
 const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
 
-/** Up to these lengths bytes are gone through one by one, which is faster than a call into the heap. */
-const LOOPED_READ = 8;
+/** Up to this length bytes are written one by one, which is faster than a call into the heap. */
 const LOOPED_WRITE = 32;
 
-/** What `toString` and `write` call in the end; up to a third of their time goes into finding that out. */
+/** What `write` calls in the end; up to a third of its time goes into finding that out. */
 interface Latin1Heap extends Buffer {
-  latin1Slice(from: number, end: number): ByteString;
   latin1Write(bytes: ByteString, at: number, length: number): number;
 }
 
@@ -170,9 +169,8 @@ export class LuaMachine {
   readonly shielded = new Map<number, number>();
   readonly api: LuaApi;
   readonly state: State;
-  /** All of its memory, seen anew whenever it has grown. */
-  heap: Buffer;
-  #words: Int32Array;
+  /** Seen anew whenever it has grown. */
+  readonly memory: LuaMemory;
   readonly #lengthAt: number;
   readonly #scratch: number;
   readonly #debugAt: number;
@@ -200,17 +198,34 @@ export class LuaMachine {
   constructor(hostFunctions: readonly HostFunction[]) {
     this.api = this.#instantiate();
     const { api } = this;
-    this.heap = Buffer.from(api.memory.buffer);
-    this.#words = new Int32Array(api.memory.buffer);
+    this.memory = new LuaMemory(api.memory);
     this.#lengthAt = api.malloc(8);
     this.#scratch = api.malloc(SCRATCH_BYTES);
     this.#debugAt = api.malloc(DEBUG_BYTES);
     this.#hookIndex = this.#install(hostFunctions);
     this.state = api.luaL_newstate();
     api.lua_sethook(this.state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK);
-    const word = (offset: number) => this.#words[(this.state + offset) >> 2];
+    const word = (offset: number) => this.memory.words[(this.state + offset) >> 2];
     const isKnown = word(STATE_HOOK_COUNT) === INSTRUCTIONS_A_LOOK && word(STATE_HOOK) === this.#hookIndex;
-    if (!isKnown) throw new Error('this is not the Lua whose states are known here');
+    if (!isKnown || !this.#knowsMemory()) throw new Error('this is not the Lua whose states are known here');
+  }
+
+  #knowsMemory(): boolean {
+    const { api, state, memory } = this;
+    api.lua_pushnumber(state, 1.5);
+    this.push(state, 'known');
+    api.lua_createtable(state, 0, 0);
+    api.lua_createtable(state, 1, 0);
+    api.lua_pushvalue(state, 2);
+    api.lua_rawseti(state, 4, 1);
+    const isKnown = memory.knows(state);
+    api.lua_settop(state, 0);
+    return isKnown;
+  }
+
+  /** All of its memory. */
+  get heap(): Buffer {
+    return this.memory.heap;
   }
 
   get heapBytes(): number {
@@ -348,7 +363,7 @@ export class LuaMachine {
   /** LUM4. Is no function of C between the run's beginning and here? */
   canLeave(state: State): boolean {
     const innermost = this.#entered.at(-1)?.state ?? this.#thread;
-    const calls = this.#words[(state + STATE_C_CALLS) >> 2] as number;
+    const calls = this.memory.words[(state + STATE_C_CALLS) >> 2] as number;
     return state === innermost && (calls & 0xffff) === calls >>> 16;
   }
 
@@ -389,18 +404,18 @@ export class LuaMachine {
   string(state: State, index: number): ByteString | undefined {
     const pointer = this.api.lua_tolstring(state, index, this.#lengthAt);
     if (pointer === 0) return undefined;
-    return this.#read(pointer, this.#words[this.#lengthAt >> 2] as number);
+    return this.memory.read(pointer, this.memory.words[this.#lengthAt >> 2] as number);
   }
 
   /** Where the string argument lies. Pinned while it is on the stack. @throws as Lua does for other types */
   checkedSpan(state: State, argument: number): { at: number; length: number } {
     const at = this.api.luaL_checklstring(state, argument, this.#lengthAt);
-    return { at, length: this.#words[this.#lengthAt >> 2] as number };
+    return { at, length: this.memory.words[this.#lengthAt >> 2] as number };
   }
 
   checkedString(state: State, argument: number): ByteString {
     const { at, length } = this.checkedSpan(state, argument);
-    return this.#read(at, length);
+    return this.memory.read(at, length);
   }
 
   /** A field, without metamethods, left on the stack; its type. */
@@ -434,7 +449,7 @@ export class LuaMachine {
   callSite(state: State, level: number): CallSite | undefined {
     if (this.api.lua_getstack(state, level, this.#debugAt) === 0) return undefined;
     this.api.lua_getinfo(state, this.name('nSl'), this.#debugAt);
-    const word = (offset: number): number => this.#words[(this.#debugAt + offset) >> 2] as number;
+    const word = (offset: number): number => this.memory.words[(this.#debugAt + offset) >> 2] as number;
     return {
       what: this.#cString(word(DEBUG_WHAT)),
       source: this.#cString(word(DEBUG_SOURCE)),
@@ -488,21 +503,13 @@ export class LuaMachine {
     return pointer;
   }
 
-  #read(pointer: number, length: number): ByteString {
-    const { heap } = this;
-    if (length > LOOPED_READ) return (heap as Latin1Heap).latin1Slice(pointer, pointer + length);
-    let bytes = '';
-    for (let i = 0; i < length; i += 1) bytes += String.fromCharCode(heap[pointer + i] as number);
-    return bytes;
-  }
-
   #cString(pointer: number): ByteString {
     return bytesOfBuffer(this.heap.subarray(pointer, this.heap.indexOf(0, pointer)));
   }
 
   #look(state: State): void {
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
-    const ran = this.#words[(state + STATE_HOOK_COUNT) >> 2] as number;
+    const ran = this.memory.words[(state + STATE_HOOK_COUNT) >> 2] as number;
     this.#instructions += ran;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
     const nowMicros = this.#meter.clock.nowMicros();
@@ -588,8 +595,7 @@ export class LuaMachine {
     const held = memory.buffer.byteLength;
     const wanted = Math.max(bytes, Math.min(held * (1 + GROWN_AHEAD), MAX_HEAP_BYTES));
     memory.grow(Math.ceil((wanted - held) / PAGE_BYTES));
-    this.heap = Buffer.from(memory.buffer);
-    this.#words = new Int32Array(memory.buffer);
+    this.memory.lookAgain(memory);
     this.#lookSoon();
     return 1;
   }

@@ -178,7 +178,7 @@ function unpack(machine: LuaMachine, state: State, limit: number, offset: number
   if (offset > data.length) {
     machine.fail(state, `Start offset ${offset} greater than input length ${data.length}.`);
   }
-  const unpacker = new Unpacker(machine, state, Buffer.from(data, 'latin1'), offset);
+  const unpacker = new Unpacker(machine, state, data, offset);
   let count = 0;
   for (; unpacker.at < data.length && (limit === 0 || count < limit); count += 1) {
     if (api.lua_checkstack(state, 1) === 0) machine.fail(state, 'too many values to unpack');
@@ -192,6 +192,9 @@ function unpack(machine: LuaMachine, state: State, limit: number, offset: number
   return count + 1;
 }
 
+/** Of the numbers that are read. */
+const WIDE = Buffer.alloc(8);
+
 class Unpacker {
   #values = 0;
   #depth = 0;
@@ -199,7 +202,7 @@ class Unpacker {
   constructor(
     private readonly machine: LuaMachine,
     private readonly state: State,
-    private readonly data: Buffer,
+    private readonly data: ByteString,
     public at: number,
   ) {}
 
@@ -209,8 +212,7 @@ class Unpacker {
     const { api } = machine;
     this.#values += 1;
     if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
-    if (api.lua_checkstack(state, 4) === 0) machine.fail(state, 'too many nested values to unpack');
-    const code = this.#take(1)[0] as number;
+    const code = this.data.charCodeAt(this.#take(1));
     if (code < 0xc0 || code >= 0xe0) this.#small(code);
     else if (code >= 0xca && code < 0xd4) api.lua_pushnumber(state, this.#number(code));
     else this.#marked(code);
@@ -270,39 +272,53 @@ class Unpacker {
   #number(code: number): number {
     switch (code) {
       case 0xca:
-        return this.#take(4).readFloatBE();
+        return this.#wide(4).readFloatBE();
       case 0xcb:
-        return this.#take(8).readDoubleBE();
+        return this.#wide(8).readDoubleBE();
       case 0xcf:
-        return Number(this.#take(8).readBigUInt64BE());
+        return Number(this.#wide(8).readBigUInt64BE());
       case 0xd3:
-        return Number(this.#take(8).readBigInt64BE());
+        return Number(this.#wide(8).readBigInt64BE());
       default: {
         const length = 1 << (code & 3);
-        return code < 0xd0 ? this.#unsigned(length) : this.#take(length).readIntBE(0, length);
+        return code < 0xd0 ? this.#unsigned(length) : this.#wide(length).readIntBE(0, length);
       }
     }
   }
 
-  #take(length: number): Buffer {
+  /** Passes over so many bytes, and says where they begin. */
+  #take(length: number): number {
     const from = this.at;
     if (from + length > this.data.length) this.machine.fail(this.state, 'Missing bytes in input.');
     this.at += length;
-    return this.data.subarray(from, this.at);
+    return from;
+  }
+
+  /** A number that takes more than adding up its bytes. */
+  #wide(length: number): Buffer {
+    const from = this.#take(length);
+    WIDE.write(this.data.slice(from, this.at), 0, 'latin1');
+    return WIDE;
   }
 
   #unsigned(length: number): number {
-    return this.#take(length).readUIntBE(0, length);
+    let number = 0;
+    for (let at = this.#take(length); at < this.at; at += 1) number = number * 256 + this.data.charCodeAt(at);
+    return number;
   }
 
   #text(length: number): void {
-    this.machine.push(this.state, bytesOfBuffer(this.#take(length)));
+    const from = this.#take(length);
+    this.machine.push(this.state, this.data.slice(from, this.at));
   }
 
   #descend(): void {
     this.#depth += 1;
-    if (this.#depth > MAX_READ_DEPTH) this.machine.fail(this.state, 'too many nested values to unpack');
-    this.machine.api.lua_createtable(this.state, 0, 0);
+    const { machine, state } = this;
+    // For the table, a key and a value.
+    const hasRoom = this.#depth <= MAX_READ_DEPTH && machine.api.lua_checkstack(state, 4) !== 0;
+    if (!hasRoom) machine.fail(state, 'too many nested values to unpack');
+    machine.api.lua_createtable(state, 0, 0);
   }
 
   #array(length: number): void {

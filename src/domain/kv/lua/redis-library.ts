@@ -6,6 +6,7 @@ import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
+import { VALUE_BYTES } from './lua-memory.js';
 import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
 import { formatG } from './number-text.js';
 import { pushError, pushReply } from './reply-to-lua.js';
@@ -56,17 +57,20 @@ function command(machine: LuaMachine, state: State, raises: boolean): number {
 
 /** The arguments as words; or what is wrong with them. */
 function commandWords(machine: LuaMachine, state: State): ByteString[] | string {
-  const { api } = machine;
-  const count = api.lua_gettop(state);
-  if (count === 0) return NO_ARGUMENT;
+  const { memory } = machine;
+  const top = memory.top(state);
+  let at = memory.base(state);
+  if (at === top) return NO_ARGUMENT;
   const words: ByteString[] = [];
   let bytes = 0;
-  for (let i = 1; i <= count; i += 1) {
-    const type = api.lua_type(state, i);
-    if (type === LUA.STRING) words.push(machine.string(state, i) as ByteString);
-    else if (type === LUA.NUMBER) words.push(numberWord(api.lua_tonumber(state, i)));
+  for (; at < top; at += VALUE_BYTES) {
+    const type = memory.typeAt(at);
+    let word: ByteString;
+    if (type === LUA.STRING) word = memory.stringAt(at);
+    else if (type === LUA.NUMBER) word = numberWord(memory.numberAt(at));
     else return 'Lua redis lib command arguments must be strings or integers';
-    bytes += (words[i - 1] as ByteString).length;
+    words.push(word);
+    bytes += word.length;
     if (bytes > MAX_COPIED_BYTES) return 'the arguments of a command are too large';
   }
   return words;
