@@ -31,6 +31,7 @@ describe('the thread of the search indexes', () => {
       soon: (action) => void setImmediate(action),
     });
     const dying = thread(DYING, timers);
+    dying.tell({ kind: 'indexes', indexes: [] });
     await eventually(() => expect(pauses).to.have.length(mostPauses));
     expect(pauses).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
     await dying.stop();

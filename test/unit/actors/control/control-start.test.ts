@@ -73,9 +73,9 @@ describe('the start of a process', () => {
     answers = [false, false, true];
     const start = startOf(false);
     void start.untilAnswered();
-    await time.advance(60);
+    await time.advance(15);
     expect(start.hasAnswered).to.equal(false);
-    await time.advance(60);
+    await time.advance(10);
     expect(start.hasAnswered).to.equal(true);
   });
 });
