@@ -14,7 +14,7 @@ import type { SearchQuery } from '../src/ports/index.js';
 import { AskedSearch } from '../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../test/spec/journal/shard-history.js';
 import { startNatsServer } from '../test/support/nats-server.js';
-import { type SearchThread, searchThread } from '../test/support/search-thread.js';
+import { type SearchThread, searchThread, tellIndexes } from '../test/support/search-thread.js';
 import { until } from './child.js';
 import { atMost, type Bench, type Figure } from './figures.js';
 import type { ToLibrary } from './search-library.js';
@@ -177,6 +177,7 @@ class Ours {
     }
     const startedAtMs = performance.now();
     this.thread.start();
+    tellIndexes(this.thread, [INDEX]);
     const isLoaded = async () => this.thread.status?.documents === documents.length;
     await until(isLoaded, LOAD_TIMEOUT_MS, 'the indexing');
     return performance.now() - startedAtMs;
