@@ -155,8 +155,9 @@ export class ShardFollower {
         return whyUseless === undefined;
       },
     };
-    const { isAwaited: is } = this.readers;
-    const awaited = is && { everyMs: options.awaitedLingerMs, is };
+    const { isAwaited } = this.readers;
+    // A start waits too, until what was stored before it is folded.
+    const awaited = isAwaited && { everyMs: options.awaitedLingerMs, is: () => !this.isCaughtUp || isAwaited() };
     await followLog(timers, reader, { ...options, awaited, shard }, signal);
     return whyUseless;
   }
