@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
 import { identifyProcess, isSameProcess } from '../../src/adapters/nats/embedded/process-identity.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
@@ -193,6 +194,15 @@ export async function runMillrace(
   );
   clearTimeout(timer);
   return { code, signal, stdout: Buffer.concat(stdout), stderr };
+}
+
+/** `serve` ends at once, and one line says why; beside it there is only the log. */
+export async function expectServeRefused(env: Environment, why: string): Promise<void> {
+  const { code, stderr } = await runMillrace(['serve'], env);
+  expect(code).to.equal(1);
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  expect(lines).to.have.length(1);
+  expect(lines[0]).to.contain(why);
 }
 
 /** A command that goes on until it is told to stop. */

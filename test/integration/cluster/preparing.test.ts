@@ -4,7 +4,13 @@ import { expect } from 'chai';
 import { connect } from 'nats';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/millrace-cluster.js';
-import { type Environment, endEverything, runMillrace, temporaryDirectory } from '../../support/millrace-process.js';
+import {
+  type Environment,
+  endEverything,
+  expectServeRefused,
+  runMillrace,
+  temporaryDirectory,
+} from '../../support/millrace-process.js';
 
 describe('millrace cluster', function () {
   this.timeout(90_000);
@@ -40,7 +46,7 @@ describe('millrace cluster', function () {
     const verified = await cluster.run(['cluster', 'verify']);
     expect(verified.code).to.equal(1);
     expect(verified.stdout.toString()).to.contain('KV_0');
-    await expectRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
+    await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
   });
 
   it('finds a stream that was deleted and made anew', async () => {
@@ -52,7 +58,7 @@ describe('millrace cluster', function () {
     await manager.close();
     const verified = await cluster.run(['cluster', 'verify']);
     expect(verified.code).to.equal(1);
-    await expectRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
+    await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
   });
 
   it('is refused on servers of which nobody knows whether they sync', async () => {
@@ -62,7 +68,7 @@ describe('millrace cluster', function () {
     expect(refused.stderr).to.contain('system account');
     const allowed = await runMillrace(['cluster', 'init'], { ...env, MILLRACE_ALLOW_UNSYNCED: 'true' });
     expect(allowed.code, allowed.stderr).to.equal(0);
-    await expectRefused(env, 'system account');
+    await expectServeRefused(env, 'system account');
   });
 
   async function bareEnvironment(): Promise<Environment> {
@@ -82,14 +88,6 @@ describe('millrace cluster', function () {
       MILLRACE_KV_SHARDS: '1',
       MILLRACE_QUEUE_SHARDS: '1',
     };
-  }
-
-  async function expectRefused(env: Environment, why: string): Promise<void> {
-    const { code, stderr } = await runMillrace(['serve'], env);
-    expect(code).to.equal(1);
-    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-    expect(lines).to.have.length(1);
-    expect(lines[0]).to.contain(why);
   }
 
   async function connected() {

@@ -8,6 +8,7 @@ import { MillraceCluster, startPlainNats } from '../../support/millrace-cluster.
 import {
   type Environment,
   endEverything,
+  expectServeRefused,
   runMillrace,
   startMillrace,
   temporaryDirectory,
@@ -67,9 +68,9 @@ describe('a process of a cluster that starts', function () {
     const dir = await temporaryDirectory();
     const elsewhere = join(dir, 'seal.key');
     const env = { ...(await cluster.environment(dir)), MILLRACE_SEAL_KEY_FILE: elsewhere };
-    await expectRefused(env, `there is no seal key`);
+    await expectServeRefused(env, `there is no seal key`);
     await writeFile(elsewhere, `${Buffer.alloc(32, 7).toString('base64')}\n`);
-    await expectRefused(env, `${elsewhere} holds seal key`);
+    await expectServeRefused(env, `${elsewhere} holds seal key`);
     expect((await runMillrace(['cluster', 'adopt-key'], env)).code).to.equal(0);
     const adopted = await startMillrace({ env });
     await eventually(() => adopted.kv.ask('SET', 'k', 'v'), { timeoutMs: BACK_TIMEOUT_MS });
@@ -97,13 +98,5 @@ describe('a process of a cluster that starts', function () {
       return { status: response.status, text: await response.text() };
     };
     return { env, probe };
-  }
-
-  async function expectRefused(env: Environment, why: string): Promise<void> {
-    const { code, stderr } = await runMillrace(['serve'], env);
-    expect(code).to.equal(1);
-    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-    expect(lines).to.have.length(1);
-    expect(lines[0]).to.contain(why);
   }
 });
