@@ -26,6 +26,8 @@ const { outputFiles } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
+  // Of a package that is there in both forms the one of which what nobody uses is left out.
+  mainFields: ['module', 'main'],
   legalComments: 'none',
   // The engine keeps the text for as long as the process lives. Names stay.
   minifyWhitespace: true,

@@ -42,7 +42,7 @@ export class ModelFile<Parts> {
     this.log.warn('read-model.discarded', { model: this.options.model, reason });
     this.#closeQuietly(this.sql);
     this.files.remove();
-    this.#opened = this.#create();
+    this.#opened = this.#make(this.files.open());
   }
 
   close(): void {
@@ -54,21 +54,22 @@ export class ModelFile<Parts> {
     let file: SqlFile | undefined;
     try {
       file = this.files.open();
+      if (isEmpty(file)) return this.#make(file);
       const reason = this.#refusal(file);
       if (reason === undefined) return [file, partsOf(file)];
-      if (reason !== 'empty') this.log.info('read-model.rebuilding', { model, reason });
+      this.log.info('read-model.rebuilding', { model, reason });
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;
       this.log.warn('read-model.discarded', { model, reason: describeError(error) });
     }
     if (file !== undefined) this.#closeQuietly(file);
     this.files.remove();
-    return this.#create();
+    return this.#make(this.files.open());
   }
 
-  #create(): readonly [SqlFile, Parts] {
+  /** Of a file that is empty. */
+  #make(file: SqlFile): readonly [SqlFile, Parts] {
     const { schema, version, clusterId, partsOf } = this.options;
-    const file = this.files.open();
     file.transaction(() => {
       file.exec(schema);
       const meta = file.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
@@ -80,7 +81,6 @@ export class ModelFile<Parts> {
 
   /** Why the file cannot be gone on with. */
   #refusal(file: SqlFile): string | undefined {
-    if (file.prepare('SELECT 1 AS found FROM sqlite_schema LIMIT 1').get([]) === undefined) return 'empty';
     const meta = file.prepare('SELECT value FROM meta WHERE name = ?');
     if (meta.get(['version'])?.value !== String(this.options.version)) return 'another version';
     if (meta.get(['cluster'])?.value !== this.options.clusterId) return 'another cluster';
@@ -95,4 +95,8 @@ export class ModelFile<Parts> {
       this.log.debug('read-model.not-closed', { reason: describeError(error) });
     }
   }
+}
+
+function isEmpty(file: SqlFile): boolean {
+  return file.prepare('SELECT 1 AS found FROM sqlite_schema LIMIT 1').get([]) === undefined;
 }

@@ -2,7 +2,7 @@
 import type { Check, Clock, Log, Timers } from '../../ports/index.js';
 
 /** Between two looks whether all is ready. */
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 5;
 /** Whoever waits for a process to become ready is told what for. */
 const TELL_EVERY_MS = 10_000;
 

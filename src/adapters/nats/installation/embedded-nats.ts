@@ -92,6 +92,7 @@ async function embeddedLayout(connections: NatsConnections, config: Config): Pro
       replicas: 1,
       // It syncs as MILLRACE_FSYNC says.
       allowUnsynced: true,
+      isOwnServer: true,
     });
     await writeFileAtomic(mark, `${JSON.stringify({ clusterId: layout.clusterId })}\n`, 0o600);
     return layout;

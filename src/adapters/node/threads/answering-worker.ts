@@ -21,11 +21,15 @@ export interface Answering<Word, Status> {
   /** What it is told beside questions. */
   hear(word: Word): void;
   status(): Status;
+  /** Does it have everything? A start may wait for that. */
+  isCaughtUp(status: Status): boolean;
 }
 
-/** So soon at first, so that a start is told when all is there; then a little longer each time, up to the others. */
+/** So soon at first; then a little longer each time, up to the others. */
 const STATUS_FIRST_MS = 10;
 const STATUS_SLOWER_BY = 1.25;
+/** Until it has everything. */
+const STARTING_STATUS_EVERY_MS = 20;
 const STATUS_EVERY_MS = 250;
 /** While it stays the same it is not told, and looked at less often. */
 const SAME_STATUS_EVERY_MS = 1000;
@@ -50,7 +54,11 @@ export async function answerUntilStopped<Word, Status>(
   function lookAtStatus(afterMs: number): void {
     const status = answering.status();
     const text = JSON.stringify(status);
-    const nextMs = Math.min(afterMs * STATUS_SLOWER_BY, text === told ? SAME_STATUS_EVERY_MS : STATUS_EVERY_MS);
+    const everyMs = text === told ? SAME_STATUS_EVERY_MS : STATUS_EVERY_MS;
+    const nextMs = Math.min(
+      afterMs * STATUS_SLOWER_BY,
+      answering.isCaughtUp(status) ? everyMs : STARTING_STATUS_EVERY_MS,
+    );
     if (text !== told) tell({ kind: 'status', status });
     told = text;
     statusTimer = lookAgainIn(nextMs);
