@@ -1,12 +1,12 @@
 /** A key-value face on a free port over engines in memory, and ways to talk to it byte by byte. */
 import http from 'node:http';
-import net from 'node:net';
 import { KvHub } from '../../src/actors/kv-shard/index.js';
 import { createKvServer, type KvServer, type KvServerParts } from '../../src/edge/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
 import type { KvGrant, KvUsage, Log } from '../../src/ports/index.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
+import { rawExchange } from './raw-exchange.js';
 import { realTime } from './real-time.js';
 
 export const TOKEN = 'standard-token';
@@ -138,23 +138,6 @@ export class KvFaceHarness {
 
   /** Sends bytes as they are and reads until the server closes, or until `until` is in what came. */
   raw(bytes: string | Buffer, until?: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const socket = net.connect(this.port, '127.0.0.1', () => socket.write(bytes));
-      let received = '';
-      const finish = () => {
-        socket.destroy();
-        resolve(received);
-      };
-      socket.setEncoding('latin1');
-      socket.on('data', (chunk) => {
-        received += chunk;
-        if (until !== undefined && received.includes(until)) finish();
-      });
-      socket.on('close', finish);
-      socket.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ECONNRESET') finish();
-        else reject(error);
-      });
-    });
+    return rawExchange(this.port, typeof bytes === 'string' ? Buffer.from(bytes) : bytes, until);
   }
 }

@@ -14,6 +14,7 @@ export class PlainRequest {
   readonly method: PlainHead['method'];
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
 
   constructor(
     head: PlainHead,
@@ -25,6 +26,7 @@ export class PlainRequest {
     this.method = head.method;
     this.url = head.url;
     this.headers = head.headers;
+    this.rawHeaders = head.rawHeaders;
   }
 }
 
@@ -60,6 +62,15 @@ export class PlainResponse extends EventEmitter {
 
   get destroyed(): boolean {
     return this.closed || !this.req.socket.writable;
+  }
+
+  get writableEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** Cuts the answer off. */
+  destroy(): void {
+    this.req.socket.destroy();
   }
 
   setHeader(name: string, value: string | number): void {

@@ -12,6 +12,8 @@ export interface PlainHead {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came. The same list for as long as the client sends the same. */
+  readonly rawHeaders: readonly string[];
   readonly bodyBytes: number;
 }
 
@@ -28,6 +30,7 @@ const FRAMING = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'htt
 export class PlainHeads {
   #text = '';
   #headers: Readonly<Record<string, string>> = {};
+  #raw: readonly string[] = [];
 
   constructor(private readonly limits: Pick<HttpLimits, 'maxHeaderBytes' | 'maxHeadersCount'>) {}
 
@@ -42,26 +45,31 @@ export class PlainHeads {
     if (!URL_TEXT.test(url)) return undefined;
     const text = head.slice(lineEnd + END_OF_LINE.length);
     if (text !== this.#text) {
-      const headers = this.#parsed(text);
+      const raw: string[] = [];
+      const headers = this.#parsed(text, raw);
       if (headers === undefined) return undefined;
       this.#text = text;
       this.#headers = headers;
+      this.#raw = raw;
     }
     const length = this.#headers['content-length'];
     if ((length === undefined) !== (method === 'GET')) return undefined;
-    return { method, url, headers: this.#headers, bodyBytes: length === undefined ? 0 : Number(length) };
+    const bodyBytes = length === undefined ? 0 : Number(length);
+    return { method, url, headers: this.#headers, rawHeaders: this.#raw, bodyBytes };
   }
 
-  #parsed(text: string): Readonly<Record<string, string>> | undefined {
+  #parsed(text: string, raw: string[]): Readonly<Record<string, string>> | undefined {
     const lines = text.split(END_OF_LINE);
     if (lines.length > this.limits.maxHeadersCount) return undefined;
     const headers: Record<string, string> = {};
     for (const line of lines) {
       const colon = line.indexOf(':');
-      const name = line.slice(0, colon).toLowerCase();
+      const written = line.slice(0, colon);
+      const name = written.toLowerCase();
       const value = line.slice(colon + 1);
       if (colon < 1 || !NAME.test(name) || !VALUE.test(value) || name in headers) return undefined;
       headers[name] = value.trim();
+      raw.push(written, headers[name]);
     }
     const { host, connection = 'keep-alive', 'content-length': length = '0' } = headers;
     const isFramed = FRAMING.some((name) => name in headers);

@@ -1,7 +1,7 @@
-import net from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { rawExchange } from '../../support/raw-exchange.js';
 
 describe('edge/queue: odd requests', () => {
   let face: QueueFaceHarness;
@@ -12,17 +12,7 @@ describe('edge/queue: odd requests', () => {
   after(() => face.stop());
 
   /** Sends bytes as they are and reads until the server closes. */
-  const raw = (bytes: string): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const socket = net.connect(face.port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
-      let received = '';
-      socket.setEncoding('latin1');
-      socket.on('data', (chunk) => {
-        received += chunk;
-      });
-      socket.on('close', () => resolve(received));
-      socket.on('error', reject);
-    });
+  const raw = (bytes: string): Promise<string> => rawExchange(face.port, bytes);
 
   it('that are not HTTP get a 400 and their connection closed', async () => {
     const answer = await raw('GET / HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n');

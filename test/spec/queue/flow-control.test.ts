@@ -58,6 +58,28 @@ describe('queue: flow control', () => {
     expect(started(queue)).to.equal(1);
   });
 
+  it('lets what waits behind a paused key through a restart go as the key allows, and counts it as waiting', () => {
+    const queue = new QueueSpec();
+    queue.publish(...Array.from({ length: 100 }, (_, i) => item(`m${i}`, keyed('k', 30))));
+    queue.ask({ type: 'PauseFlow', key: 'k', isPaused: true });
+    for (const successor of [queue.replayed(), queue.rebuilt()]) {
+      expect(started(successor)).to.equal(0);
+      expect(view(successor)).to.include({ active: 0, waiting: 100 });
+      successor.ask({ type: 'PauseFlow', key: 'k', isPaused: false });
+      expect(started(successor)).to.equal(30);
+    }
+  });
+
+  it('lets what fell due during a downtime go as the key allows', () => {
+    const queue = new QueueSpec();
+    const options = { ...keyed('k', undefined, 20), delaySeconds: 1 };
+    queue.publish(...Array.from({ length: 100 }, (_, i) => item(`m${i}`, options)));
+    queue.nowMs += HOUR_MS;
+    const successor = queue.replayed();
+    expect(started(successor)).to.equal(20);
+    expect(view(successor)).to.include({ started: 20, waiting: 80 });
+  });
+
   it('does not let a clock that is set back bring more starts into a window that was found over', () => {
     const queue = new QueueSpec();
     const firstMs = queue.nowMs;

@@ -65,8 +65,8 @@ export class Dispatcher implements DispatchHooks {
     if (message.status === DELIVERED) return;
     if (message.status === ACTIVE) this.#enter(message);
     else if (message.dueAtMs > this.#nowMs) this.#delayed.add(message);
-    // A queue's own parallelism spreads its messages, and they must keep their order.
-    else if (this.#queueOf(message) !== undefined) this.#enter(message);
+    // A queue's own parallelism spreads its messages, and they must keep their order; a key's limits spread them, too.
+    else if (this.#queueOf(message) !== undefined || isKeyed(message)) this.#enter(message);
     else this.#overdue.add(message);
   }
 
@@ -381,6 +381,10 @@ function laneKeyOf(kind: LaneKind, message: Message): string {
     default:
       return `${kind}\n${envelope.queueName ?? ''}\n${lane}`;
   }
+}
+
+function isKeyed({ shared }: Message): boolean {
+  return shared.envelope.settings.flowControl !== undefined;
 }
 
 function standingAfter(hasAnswered: boolean | undefined): Standing | undefined {

@@ -1,0 +1,110 @@
+/** Proves PLC3 for the queue's face, and that publishes are understood alike on both roads. */
+import { expect } from 'chai';
+import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { rawExchange } from '../../support/raw-exchange.js';
+
+const AUTH = `Host: x\r\nauthorization: Bearer ${QUEUE_TOKEN}\r\n`;
+/** No plain request has it: Node's server answers. */
+const NODES = 'TE: trailers\r\n';
+const URL_A = 'https://a.example/hook?a=1&a=2';
+const RUN =
+  'Svc-Workflow-Init: false\r\nSvc-Workflow-RunId: wfr_1\r\nSvc-Workflow-Url: https://a.example/\r\nSvc-Workflow-Sdk-Version: 1\r\n';
+
+/** @param body a character for each byte */
+function post(path: string, body: string, headers: string): string {
+  return `POST ${path} HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Without what differs from one request to the next. */
+function plainly(answer: string): string {
+  return answer.replace(/^Date: .*$/gm, 'Date: …').replaceAll(/msg_\w{28}/g, 'msg_…');
+}
+
+describe('edge/queue: connections with plain requests', () => {
+  let face: QueueFaceHarness;
+  before(async () => {
+    face = await new QueueFaceHarness().start();
+  });
+  after(() => face.stop());
+
+  const last = (headers: string) => `GET /v2/keys HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`;
+  const cases: readonly [string, (headers: string) => string][] = [
+    ['a publish', (headers) => post(`/v2/publish/${URL_A}`, 'hello', headers)],
+    [
+      'a publish with bytes that are no text',
+      (headers) => post('/v2/publish/https://a.example', '\u00ff\u0000', headers),
+    ],
+    ['a publish without a body', (headers) => post('/v2/publish/https://a.example', '', headers)],
+    [
+      'a publish with settings, and headers to forward',
+      (headers) =>
+        post(
+          '/v2/publish/https://a.example',
+          'hello',
+          `${headers}Svc-Delay:  1h \r\nSVC-FORWARD-X-Kept: Kept\r\nX-Other: o\r\nContent-Type: text/plain\r\n`,
+        ),
+    ],
+    ['a publish to a group', (headers) => post('/v2/publish/group', 'hello', headers)],
+    [
+      'a publish in the other spelling',
+      (headers) => post('/v2/publish/https://a.example', 'b', `${headers}Acme-Delay: 1m\r\n`),
+    ],
+    ['a publish with its token in the query', (headers) => post(`/v2/publish/${URL_A}&svc-delay=1m`, 'b', headers)],
+    ['a message for a queue', (headers) => post('/v2/enqueue/orders/https://a.example', 'hello', headers)],
+    [
+      'a batch',
+      (headers) =>
+        post('/v2/batch', JSON.stringify([{ destination: URL_A, body: 'Ã©' }, { destination: 'group' }]), headers),
+    ],
+    ['a batch that is empty', (headers) => post('/v2/batch', '[]', headers)],
+    ['a batch that is no JSON', (headers) => post('/v2/batch/', '[', headers)],
+    [
+      'a setting that is refused',
+      (headers) => post('/v2/publish/https://a.example', '', `${headers}Svc-Delay: no\r\n`),
+    ],
+    ['a destination that is forbidden', (headers) => post('/v2/publish/https://forbidden.example', '', headers)],
+    [
+      'a body that is longer than a message may be',
+      (headers) => post('/v2/publish/https://a.example', 'x'.repeat(15_000), headers),
+    ],
+    ['another method', (headers) => `GET /v2/publish/https://a.example HTTP/1.1\r\n${headers}\r\n`],
+    ['a batch that is asked for', (headers) => `GET /v2/batch HTTP/1.1\r\n${headers}\r\n`],
+    [
+      'a token that may only read',
+      (headers) => post('/v2/publish/https://a.example', '', headers.replace(QUEUE_TOKEN, QUEUE_READ_ONLY_TOKEN)),
+    ],
+    [
+      'a token that nobody has',
+      (headers) => post('/v2/publish/https://a.example', '', headers.replace(QUEUE_TOKEN, 'wrong')),
+    ],
+    ['no token', (headers) => post('/v2/publish/https://a.example', '', headers.replace(/authorization.*\r\n/, ''))],
+    ['a submission for a run', (headers) => post('/v2/publish/https://a.example', '{', headers + RUN)],
+    ['a call of another kind', (headers) => `GET /v2/keys HTTP/1.1\r\n${headers}\r\n`],
+    ['a queue that is made', (headers) => post('/v2/queues', '{"queueName":"q","parallelism":1}', headers)],
+    ['a path that is none', (headers) => post('/v2/nothing', '{}', headers)],
+  ];
+  for (const [what, request] of cases) {
+    it(`answer ${what} with the bytes that Node’s server writes, and publish the same`, async () => {
+      const asked: string[] = [];
+      const answers: string[] = [];
+      for (const headers of [AUTH, AUTH + NODES]) {
+        face.gateway.published.splice(0);
+        answers.push(plainly(await rawExchange(face.port, request(headers) + last(headers))));
+        const items = JSON.stringify(face.gateway.published.map((item) => ({ ...item, id: '' })));
+        asked.push(items.replace('["te","trailers"],', ''));
+      }
+      expect(answers[0]).to.match(/^HTTP\/1\.1 \d/);
+      expect(answers[0]).to.equal(answers[1]);
+      expect(asked[0]).to.equal(asked[1]);
+    });
+  }
+
+  it('answer in their order, whichever of them are plain', async () => {
+    const bodies = ['[{}]', '[1]', '[', '[]'];
+    const batches = bodies.map((body, at) => post('/v2/batch', body, at === 2 ? AUTH + NODES : AUTH));
+    const received = await rawExchange(face.port, batches.join('') + last(AUTH));
+    const alone = await Promise.all(batches.map((batch) => rawExchange(face.port, batch + last(AUTH))));
+    const errorOf = (text: string) => /\{"error".*?"\}/.exec(text)?.[0];
+    expect(received.match(/\{"error".*?"\}/g)?.slice(0, bodies.length)).to.deep.equal(alone.map(errorOf));
+  });
+});
