@@ -1,12 +1,14 @@
 #!/bin/sh
-# Prints the base images of infra/Dockerfile with the digests that their tags have in the registry now, a line each:
+# Prints the base images of infra/Dockerfile, and the balancer's of infra/compose.yml, with the digests that their tags
+# have in the registry now, a line each:
 # NODE_IMAGE=node:24-bookworm-slim@sha256:…, for --build-arg and --env-file. Keep what it printed beside what was built
 # with it. Needs docker with buildx, and the registry. Prints nothing, and fails, when a digest cannot be had.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 pinned=
-for line in $(sed -n 's/^ARG \([A-Z]*_IMAGE=.*\)$/\1/p' "$root/infra/Dockerfile"); do
+for line in $(sed -n 's/^ARG \([A-Z]*_IMAGE=.*\)$/\1/p' "$root/infra/Dockerfile") \
+  $(sed -n 's/^ *image: ${\(HAPROXY_IMAGE\):-\(.*\)}$/\1=\2/p' "$root/infra/compose.yml"); do
   image=${line#*=}
   digest=$(docker buildx imagetools inspect --format '{{.Manifest.Digest}}' "$image")
   case $digest in

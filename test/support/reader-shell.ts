@@ -9,9 +9,10 @@ export class ReaderShell {
   readonly #bash: ChildProcessWithoutNullStreams;
   #output = '';
 
-  /** @param env beside the test's own */
-  constructor(env: Readonly<Record<string, string>> = {}) {
-    this.#bash = spawn('bash', ['--noprofile', '--norc'], { env: { ...process.env, ...env } });
+  /** @param env beside the test's own. @param within what the shell is started by, if it is not to run right here */
+  constructor(env: Readonly<Record<string, string>> = {}, within: readonly string[] = []) {
+    const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc'];
+    this.#bash = spawn(program, args, { env: { ...process.env, ...env } });
     this.#bash.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
     });

@@ -13,6 +13,7 @@ const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const IMAGES = new Map(
   [...DOCKERFILE.matchAll(/^ARG ([A-Z]+_IMAGE)=(\S+)$/gm)].map(([, name, image]) => [name, image]),
 );
+const BALANCER = 'haproxy:3.0-alpine';
 
 describe('infra: the base images', () => {
   it('are arguments of the build, and nothing is taken from any other', () => {
@@ -25,7 +26,8 @@ describe('infra: the base images', () => {
   it('are the same for the cluster', () => {
     for (const [name, image] of IMAGES) expect(COMPOSE).to.include(`${name}: \${${name}:-${image}}`);
     const images = [...COMPOSE.matchAll(/^ +image: (\S+)$/gm)].map(([, image]) => image);
-    expect(images).to.deep.equal([`\${NATS_IMAGE:-${IMAGES.get('NATS_IMAGE')}}`, 'millrace']);
+    const balancer = `\${HAPROXY_IMAGE:-${BALANCER}}`;
+    expect(images).to.deep.equal([`\${NATS_IMAGE:-${IMAGES.get('NATS_IMAGE')}}`, 'millrace', balancer]);
   });
 
   it('have a Node.js that the package allows, of a line with long support', () => {
@@ -52,7 +54,8 @@ describe('infra: the base images', () => {
     it('are printed as the build takes them', () => {
       const { stdout, status } = pin(`echo ${DIGEST}`);
       expect(status).to.equal(0);
-      expect(stdout).to.equal([...IMAGES].map(([name, image]) => `${name}=${image}@${DIGEST}\n`).join(''));
+      const all = [...IMAGES, ['HAPROXY_IMAGE', BALANCER]];
+      expect(stdout).to.equal(all.map(([name, image]) => `${name}=${image}@${DIGEST}\n`).join(''));
     });
 
     it('are not printed when one of them cannot be had', () => {
