@@ -87,7 +87,7 @@ docs: dist/.built ## writes the generated pages
 
 check: lint typecheck test test-integration test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
 
-up: dist/.built ## three nats-servers and two processes on loopback, without containers
+up: dist/.built ## a cluster on loopback: nats-servers, processes, a balancer, users by role, TLS
 	infra/local-cluster.sh start
 
 down: ## stops what `up` started

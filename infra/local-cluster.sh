@@ -1,18 +1,23 @@
 #!/usr/bin/env bash
-# The cluster of infra/compose.yml on this machine without containers: three nats-servers and two
-# Millrace processes on loopback.
+# A cluster on this machine, as it would stand on three: three nats-servers with TLS and a user for each role, three Millrace
+# processes (two that are everything, one that is an edge), and a balancer before them where haproxy is installed. Whatever
+# of it dies is started again.
 #
-#   infra/local-cluster.sh start    everything; what already runs is left alone
+#   infra/local-cluster.sh start    everything (`make up`); what already runs is left alone
 #   infra/local-cluster.sh nats     the three nats-servers only
 #   infra/local-cluster.sh status   what runs, and where
-#   infra/local-cluster.sh stop     the processes, then the nats-servers; data is kept
+#   infra/local-cluster.sh stop     all of it and nothing else (`make down`); data is kept
 #
-# MILLRACE_CLUSTER_DIR        where data, logs and credentials go          (.cache/cluster)
+# `. DIR/operator.env` gives a shell what `millrace` commands need to reach it.
+#
+# MILLRACE_CLUSTER_DIR        where data, logs, keys and certificates go   (.cache/cluster)
 # MILLRACE_CLUSTER_NATS_PORT  of the first node; the others follow, routes
 #                             100 above, monitoring 200 above              (14222)
 # MILLRACE_CLUSTER_HTTP_PORT  of the first process: kv, queue, management,
-#                             RESP, metrics in turn; the second 10 above   (17100)
-# MILLRACE_NATS_SERVER        the binary                                   (.tools, then the PATH)
+#                             RESP, metrics in turn; the next 10 above,
+#                             the balancer 100 above, and in the place of
+#                             metrics whether it has anyone to send to     (17100)
+# MILLRACE_NATS_SERVER        the binary             (found or fetched, as `serve` does)
 # MILLRACE_HEAP_MB            heap limit of each process                   (512)
 # Other MILLRACE_* variables reach the processes as they are.
 set -euo pipefail
@@ -22,18 +27,21 @@ umask 077
 dir=${MILLRACE_CLUSTER_DIR:-.cache/cluster}
 nats_port=${MILLRACE_CLUSTER_NATS_PORT:-14222}
 http_port=${MILLRACE_CLUSTER_HTTP_PORT:-17100}
-heap_mb=${MILLRACE_HEAP_MB:-512}
+main=(node "--max-old-space-size=${MILLRACE_HEAP_MB:-512}" dist/src/cli/main.js)
 # A leader's election takes up to nine seconds, reading large stores longer.
 start_timeout_s=60
 # A process drains within 10 s.
 stop_timeout_s=15
+# They are ours, and no settings of a process.
+export -n MILLRACE_CLUSTER_DIR MILLRACE_CLUSTER_NATS_PORT MILLRACE_CLUSTER_HTTP_PORT
+names='balancer millrace-3 millrace-2 millrace-1 nats-3 nats-2 nats-1'
 
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 
 fail() { echo "local-cluster: $*" >&2; exit 1; }
 
-# --- processes: a pid file holds the pid and its start time, because pids are used again -------------
+# --- programs: a pid file holds the pid of who looks after one, and its start time, because pids are used again -------
 
 started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
 
@@ -43,125 +51,129 @@ is_running() { # name
   [ -n "$ticks" ] && [ "$(started_at "$pid")" = "$ticks" ]
 }
 
-run() { # name program [argument…]: in the background, with a session and a log of its own
+run() { # name program [argument…]: in the background, in a session and with a log of its own, looked after
   local name=$1 pid
+  : >"$dir/$name.log"
   shift
-  setsid "$@" </dev/null >>"$dir/$name.log" 2>&1 &
+  setsid "$0" look-after "$dir/$name.child" "$@" </dev/null >>"$dir/$name.log" 2>&1 &
   pid=$!
   disown
   echo "$pid $(started_at "$pid")" >"$dir/$name.pid"
 }
 
+look_after() { # file program [argument…]: starts it again a second after it has ended, until it is told to end itself
+  local file=$1
+  shift
+  trap 'kill -TERM "${!:-}" 2>/dev/null || true; wait; exit 0' TERM
+  while :; do
+    "$@" &
+    echo "$!" >"$file"
+    wait "$!" || echo "local-cluster: it ended with $?, and is started again" >&2
+    sleep 1 &
+    wait "$!"
+  done
+}
+
 stop_one() { # name
-  local pid ticks waited=0
+  local pid ticks end=$((SECONDS + stop_timeout_s))
   if is_running "$1"; then
     read -r pid ticks <"$dir/$1.pid"
     kill -TERM "$pid" 2>/dev/null || true
     while is_running "$1"; do
-      [ "$waited" -lt $((stop_timeout_s * 10)) ] || { kill -KILL "$pid" 2>/dev/null || true; }
-      waited=$((waited + 1))
+      # Its session has nothing else in it.
+      [ "$SECONDS" -lt "$end" ] || kill -KILL -- "-$pid" 2>/dev/null || true
       sleep 0.1
     done
     echo "$1: stopped"
   fi
-  rm -f "$dir/$1.pid"
+  rm -f "$dir/$1.pid" "$dir/$1.child"
 }
 
 wait_for() { # name question…: until the question is answered with yes
-  local name=$1 waited=0
+  local name=$1 end=$((SECONDS + start_timeout_s))
   shift
   until "$@" >/dev/null 2>&1; do
-    is_running "$name" || fail "$name ended: $(tail -n 1 "$dir/$name.log")"
-    [ "$waited" -lt $((start_timeout_s * 5)) ] || fail "$name is not ready after $start_timeout_s s; its log is $dir/$name.log"
-    waited=$((waited + 1))
+    [ "$SECONDS" -lt "$end" ] ||
+      fail "$name is not ready after $start_timeout_s s: $(tail -n 1 "$dir/$name.log") (all of it: $dir/$name.log)"
     sleep 0.2
   done
 }
 
-# --- nats-servers ----------------------------------------------------------------------------------------
+is_well() { node -e "fetch('http://127.0.0.1:$1').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"; }
 
-find_server() {
-  local candidate
-  for candidate in "${MILLRACE_NATS_SERVER:-}" $(ls -d .tools/nats-server-*/nats-server 2>/dev/null | sort -rV) \
-    "$(command -v nats-server || true)"; do
-    [ -x "$candidate" ] && { echo "$candidate"; return; }
-  done
-  fail 'no nats-server: name one with MILLRACE_NATS_SERVER, or let "make run" fetch one'
+# --- nats-servers -------------------------------------------------------------------------------------------------------
+
+# Who may be a node: letters and digits, a letter first, since nats-server reads the variable as a piece of configuration.
+route_password() {
+  [ -s "$dir/route" ] || echo "s$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" >"$dir/route"
+  cat "$dir/route"
 }
 
-# Letters and digits, a letter first: nats-server reads the variables as pieces of configuration.
-secret() { echo "s$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"; }
-
-credentials() {
-  if [ ! -s "$dir/credentials" ]; then
-    {
-      echo "NATS_APP_USER=millrace"
-      echo "NATS_APP_PASSWORD=$(secret)"
-      echo "NATS_SYS_USER=millracesys"
-      echo "NATS_SYS_PASSWORD=$(secret)"
-      echo "NATS_CLUSTER_USER=route"
-      echo "NATS_CLUSTER_PASSWORD=$(secret)"
-    } >"$dir/credentials.new"
-    mv "$dir/credentials.new" "$dir/credentials"
-  fi
-  set -a
+# What the operator's commands are told, and with another key the processes.
+operator_env() {
+  local n urls=
+  for n in 0 1 2; do urls="$urls,nats://localhost:$((nats_port + n))"; done
+  cat >"$dir/operator.env" <<EOF
+export MILLRACE_NATS_URL='${urls#,}' MILLRACE_REPLICAS=3
+export MILLRACE_NATS_NKEY='$dir/nats/operator.nk' MILLRACE_NATS_SYS_NKEY='$dir/nats/system.nk'
+export MILLRACE_NATS_TLS_CA='$dir/tls/ca.crt' MILLRACE_NATS_TLS_CERT='$dir/tls/process.crt' MILLRACE_NATS_TLS_KEY='$dir/tls/process.key'
+export MILLRACE_SEAL_KEY_FILE='${MILLRACE_SEAL_KEY_FILE:-$dir/seal.key}'
+EOF
   # shellcheck disable=SC1091
-  . "$dir/credentials"
-  set +a
+  . "$dir/operator.env"
 }
-
-node_url() { echo "nats://127.0.0.1:$((nats_port + $1 - 1))"; }
 
 start_nats() {
   local n server
-  server=$(find_server)
-  credentials
+  [ -f dist/src/cli/main.js ] || fail 'dist/src/cli/main.js is missing: run "make build" first'
+  server=$("${main[@]}" tools)
+  [ -s "$dir/tls/node.crt" ] || infra/certificates.sh "$dir/tls" node DNS:localhost,IP:127.0.0.1
+  [ -s "$dir/tls/process.crt" ] || infra/certificates.sh "$dir/tls" process DNS:millrace
+  mkdir -p "$dir/nats"
+  cp infra/nats/*.conf "$dir/nats/"
+  mv "$dir/nats/tls-required.conf" "$dir/nats/tls.conf"
+  operator_env
+  "${main[@]}" cluster users "$dir/nats" >"$dir/users.log"
+  export NATS_CLUSTER_USER=route NATS_CLUSTER_PASSWORD NATS_TLS_CA="$dir/tls/ca.crt"
+  export NATS_TLS_CERT="$dir/tls/node.crt" NATS_TLS_KEY="$dir/tls/node.key"
+  NATS_CLUSTER_PASSWORD=$(route_password)
   for n in 1 2 3; do
-    export "NATS_ROUTE_$n=nats://$NATS_CLUSTER_USER:$NATS_CLUSTER_PASSWORD@127.0.0.1:$((nats_port + 100 + n - 1))"
+    export "NATS_ROUTE_$n=nats://route:$NATS_CLUSTER_PASSWORD@localhost:$((nats_port + 100 + n - 1))"
   done
   for n in 1 2 3; do
     is_running "nats-$n" && continue
     NATS_LISTEN="127.0.0.1:$((nats_port + n - 1))" \
       NATS_CLUSTER_LISTEN="127.0.0.1:$((nats_port + 100 + n - 1))" \
       NATS_MONITOR_LISTEN="127.0.0.1:$((nats_port + 200 + n - 1))" \
-      NATS_STORE_DIR="$dir/nats-$n" run "nats-$n" "$server" -c "infra/nats/node-$n.conf"
+      NATS_STORE_DIR="$dir/nats-$n" run "nats-$n" "$server" -c "$dir/nats/node-$n.conf"
   done
   for n in 1 2 3; do
-    wait_for "nats-$n" node -e "fetch('http://127.0.0.1:$((nats_port + 200 + n - 1))/healthz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"
-    echo "nats-$n: $(node_url "$n")"
+    wait_for "nats-$n" is_well "$((nats_port + 200 + n - 1))/healthz"
+    echo "nats-$n: nats://localhost:$((nats_port + n - 1))"
   done
 }
 
-# --- Millrace ----------------------------------------------------------------------------------------------
+# --- Millrace -------------------------------------------------------------------------------------------------------------
 
-millrace() { # arguments of the command line, with the cluster's settings
-  node "--max-old-space-size=$heap_mb" dist/src/cli/main.js "$@"
+start_process() { # number, user, roles
+  local m=$1 user=$2 roles=$3 base=$((http_port + ($1 - 1) * 10))
+  is_running "millrace-$m" && return
+  MILLRACE_DATA_DIR="$dir/millrace-$m" MILLRACE_ROLES=$roles MILLRACE_NATS_NKEY="$dir/nats/$user.nk" \
+    MILLRACE_KV_PORT=$base MILLRACE_QUEUE_PORT=$((base + 1)) MILLRACE_MGMT_PORT=$((base + 2)) \
+    MILLRACE_RESP_PORT=$((base + 3)) MILLRACE_METRICS_PORT=$((base + 4)) run "millrace-$m" "${main[@]}" serve
 }
 
-start_process() { # number
+await_process() { # number
   local m=$1 base=$((http_port + ($1 - 1) * 10))
-  if ! is_running "millrace-$m"; then
-    : >"$dir/millrace-$m.log"
-    MILLRACE_DATA_DIR="$dir/millrace-$m" MILLRACE_KV_PORT=$base MILLRACE_QUEUE_PORT=$((base + 1)) \
-      MILLRACE_MGMT_PORT=$((base + 2)) MILLRACE_RESP_PORT=$((base + 3)) MILLRACE_METRICS_PORT=$((base + 4)) \
-      run "millrace-$m" node "--max-old-space-size=$heap_mb" dist/src/cli/main.js serve
-    wait_for "millrace-$m" grep -q '^ready ' "$dir/millrace-$m.log"
-  fi
+  wait_for "millrace-$m" is_well "$((base + 4))/readyz"
   echo "millrace-$m: http://127.0.0.1:$base (kv)  redis://127.0.0.1:$((base + 3)) (RESP)  http://127.0.0.1:$((base + 4)) (metrics)"
 }
 
-start_all() {
-  [ -f dist/src/cli/main.js ] || fail 'dist/src/cli/main.js is missing: run "make build" first'
-  start_nats
-  export MILLRACE_NATS_URL MILLRACE_NATS_USER=$NATS_APP_USER MILLRACE_NATS_PASSWORD=$NATS_APP_PASSWORD
-  export MILLRACE_NATS_SYS_USER=$NATS_SYS_USER MILLRACE_NATS_SYS_PASSWORD=$NATS_SYS_PASSWORD
-  export MILLRACE_REPLICAS=3
-  MILLRACE_NATS_URL="$(node_url 1),$(node_url 2),$(node_url 3)"
-  # Both must be able to open what either has sealed.
-  export MILLRACE_SEAL_KEY_FILE=${MILLRACE_SEAL_KEY_FILE:-$dir/seal.key}
-  MILLRACE_DATA_DIR="$dir/millrace-1" millrace cluster init
-  start_process 1
-  # What the first process generated are the first-start credentials of the cluster.
+start_processes() {
+  MILLRACE_DATA_DIR="$dir/millrace-1" "${main[@]}" cluster init
+  start_process 1 process edge,kv,queue,projection
+  await_process 1
+  # What the first process made for the first database, and nobody gave, holds for all.
   if [ -f "$dir/millrace-1/credentials.env" ]; then
     # The file is written for a shell. `read` would cut the padding off a value that ends in `=`.
     set -a
@@ -169,19 +181,59 @@ start_all() {
     . "$dir/millrace-1/credentials.env"
     set +a
   fi
-  start_process 2
+  start_process 2 process edge,kv,queue,projection
+  start_process 3 edge edge
+  await_process 2
+  await_process 3
 }
 
-names='millrace-2 millrace-1 nats-3 nats-2 nats-1'
+# --- the balancer: asks each process whether it can take requests, and sends them on to one that can ---------------------
+
+start_balancer() {
+  local face m base=$((http_port + 100))
+  command -v haproxy >/dev/null || { echo 'no balancer: haproxy is not installed'; return; }
+  {
+    printf 'defaults\n  mode http\n  maxconn 4096\n  option redispatch 1\n  option httpchk GET /readyz/edge\n'
+    printf '  timeout connect 1s\n  timeout client 1h\n  timeout server 1h\n'
+    for face in 0:kv 1:queue 2:management 3:resp; do
+      printf 'listen %s\n  bind 127.0.0.1:%s\n' "${face#*:}" $((base + ${face%:*}))
+      [ "${face#*:}" != resp ] || printf '  mode tcp\n'
+      for m in 1 2 3; do
+        printf '  server millrace-%s 127.0.0.1:%s check port %s inter 300ms fall 1 rise 1 on-marked-down shutdown-sessions\n' \
+          "$m" $((http_port + (m - 1) * 10 + ${face%:*})) $((http_port + (m - 1) * 10 + 4))
+      done
+    done
+    printf 'frontend health\n  bind 127.0.0.1:%s\n  monitor-uri /\n  monitor fail if { nbsrv(kv) lt 1 }\n' $((base + 4))
+  } >"$dir/balancer.cfg"
+  is_running balancer || run balancer haproxy -db -f "$dir/balancer.cfg"
+  wait_for balancer is_well $((base + 4))/
+  echo "balancer: http://127.0.0.1:$base (kv)  http://127.0.0.1:$((base + 1)) (queue)  http://127.0.0.1:$((base + 2)) (management)  redis://127.0.0.1:$((base + 3)) (RESP)"
+}
+
+start_all() {
+  start_nats
+  start_processes
+  start_balancer
+  echo "commands: . $dir/operator.env; first credentials: $dir/millrace-1/credentials.env"
+  echo ready
+}
+
+status() {
+  local name
+  for name in $names; do
+    if is_running "$name"; then
+      echo "$name: runs as process $(cat "$dir/$name.child" 2>/dev/null), log $dir/$name.log"
+    else
+      echo "$name: does not run"
+    fi
+  done
+}
 
 case ${1:-} in
   start) start_all ;;
   nats) start_nats ;;
-  status)
-    for name in $names; do
-      if is_running "$name"; then echo "$name: runs, log $dir/$name.log"; else echo "$name: does not run"; fi
-    done
-    ;;
+  status) status ;;
   stop) for name in $names; do stop_one "$name"; done ;;
+  look-after) shift; look_after "$@" ;;
   *) fail 'start, nats, status or stop?' ;;
 esac

@@ -42,7 +42,7 @@ export async function openTarget(config: Config, log: Log, onBegun: (mark: MarkK
     await refuseUsedDirectory(config.storage);
     await onBegun(mark);
   }
-  const nats = await openNats(config, log, () => undefined, { isRestoring: true });
+  const nats = await openNats(config, log, () => undefined, { isRestoring: true, as: 'operator' });
   try {
     const mark = config.isEmbedded
       ? markFile(config.storage.dataDir)

@@ -1,7 +1,17 @@
-/** `millrace cluster init|verify|adopt-key`: makes the streams on a NATS of the operator's once, or compares them. */
+/**
+ * `millrace cluster init|verify|adopt-key`: makes the streams on a NATS of the operator's once, or compares them.
+ * `millrace cluster users DIR`: who may sign in to its servers.
+ */
 
-import { connect, initCluster, type NatsConnections, replaceSealKey, verifyCluster } from '../adapters/nats/index.js';
-import { natsOptionsOf } from '../adapters/nats/installation/index.js';
+import {
+  connect,
+  initCluster,
+  Names,
+  type NatsConnections,
+  replaceSealKey,
+  verifyCluster,
+} from '../adapters/nats/index.js';
+import { natsOptionsOf, writeNatsUsers } from '../adapters/nats/installation/index.js';
 import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
@@ -12,9 +22,10 @@ export async function clusterCommand(
   env: Environment,
   write: (text: string) => void,
 ): Promise<number> {
-  const [verb] = argv;
-  if (verb !== 'init' && verb !== 'verify' && verb !== 'adopt-key') {
-    write('usage: millrace cluster init|verify|adopt-key\n');
+  const [verb, directory] = argv;
+  const isOfUsers = verb === 'users' && directory !== undefined;
+  if (!isOfUsers && verb !== 'init' && verb !== 'verify' && verb !== 'adopt-key') {
+    write('usage: millrace cluster init|verify|adopt-key|users DIR\n');
     return 2;
   }
   const { config } = loadConfig(env);
@@ -24,7 +35,11 @@ export async function clusterCommand(
       'MILLRACE_NATS_URL is not set: an embedded server is prepared by its first start',
     );
   }
-  const connections = await connect(natsOptionsOf(config));
+  if (isOfUsers) {
+    write(`${await writeNatsUsers(directory, new Names(config.nats.natsPrefix), config.storage)}\n`);
+    return 0;
+  }
+  const connections = await connect(natsOptionsOf(config, 'operator'));
   try {
     const { kvShards, queueShards, replicas, allowUnsynced } = config.storage;
     const prefix = config.nats.natsPrefix;

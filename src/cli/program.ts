@@ -14,6 +14,7 @@ const USAGE = `usage: millrace <command>
   serve                       starts this process; settings come from MILLRACE_* variables (docs/settings.md)
   config                      prints the effective settings, secrets masked
   cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
+  cluster users DIR           makes a user of the nats-servers for each role, and the configuration of their rights
   cluster adopt-key           takes this machine's seal key as the installation's, when the former is lost
   db create|list|limits|reset-password|suspend|activate|delete
   account create|list|show|suspend|activate|limits|reset-tokens

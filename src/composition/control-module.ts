@@ -29,10 +29,11 @@ export function registerControl(c: DependencyContainer, ownsShards: boolean): vo
     };
     const owner = ownsShards ? new ControlOwner({ ...ports, own: (plane) => ownedShards(c, plane) }) : undefined;
     const { controlStaleMs: staleMs, requestHoldMs: holdMs } = config.ownership;
+    const hasEdge = config.process.roles.includes('edge');
     const { processId: process } = c.resolve(tokens.SESSION);
     return new ProcessControl(
       { ...ports, owner, sealing: c.resolve(tokens.SEALING) },
-      { process, isAlone, staleMs, holdMs, prices: pricesOf(config) },
+      { process, isAlone, staleMs, holdMs, prices: pricesOf(config), asksOwner: ownsShards || hasEdge },
     );
   });
 }

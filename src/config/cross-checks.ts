@@ -38,7 +38,7 @@ function half<Section extends object>(
 
 function twoWaysToSignIn({ nats }: Config): string | undefined {
   const ways = variablesSet(nats, 'natsCreds', 'natsUser', 'natsToken', 'natsNkey');
-  return moreThanOne(ways) ?? moreThanOne(variablesSet(nats, 'natsSysCreds', 'natsSysUser'));
+  return moreThanOne(ways) ?? moreThanOne(variablesSet(nats, 'natsSysCreds', 'natsSysNkey', 'natsSysUser'));
 }
 
 function moreThanOne([one, other]: readonly string[]): string | undefined {
@@ -49,7 +49,8 @@ function moreThanOne([one, other]: readonly string[]): string | undefined {
 function remoteOnly({ isEmbedded, nats, storage }: Config): string | undefined {
   if (!isEmbedded) return undefined;
   const signingIn = ['natsCreds', 'natsUser', 'natsToken', 'natsNkey'] as const;
-  const [given] = variablesSet(nats, ...signingIn, 'natsTlsCa', 'natsTlsCert', 'natsSysCreds', 'natsSysUser');
+  const system = ['natsSysCreds', 'natsSysNkey', 'natsSysUser'] as const;
+  const [given] = variablesSet(nats, ...signingIn, 'natsTlsCa', 'natsTlsCert', ...system);
   if (given) return `${given} is set without MILLRACE_NATS_URL: the embedded server has credentials of its own`;
   if (storage.replicas === 1) return undefined;
   return `MILLRACE_REPLICAS accepts 1 without MILLRACE_NATS_URL: the embedded server is a single one`;

@@ -124,6 +124,7 @@ export const DEFAULTS = {
   natsTlsCert: unset('Set together with MILLRACE_NATS_TLS_KEY, where the server asks for client certificates.'),
   natsTlsKey: unset('Set together with MILLRACE_NATS_TLS_CERT.'),
   natsSysCreds: unset('Lets a start ask every server for its version and its sync_interval.'),
+  natsSysNkey: unset('As MILLRACE_NATS_SYS_CREDS: the seed of the user of the system account.'),
   natsSysUser: unset('As MILLRACE_NATS_SYS_CREDS; set together with MILLRACE_NATS_SYS_PASSWORD.'),
   natsSysPassword: unset('Set together with MILLRACE_NATS_SYS_USER.'),
   natsServer: unset('A fitting binary is looked for, and fetched when there is none.', 'found or fetched'),

@@ -85,6 +85,12 @@ class SignInSettings {
   @setting(secretToken()) readonly metricsToken!: Secret | undefined;
 }
 
+/** A seed in the place of its path is not shown. */
+const SEED_FILE = {
+  ...text('the path of a file with an nkey seed', /^(?!S[A-Z][A-Z2-7]{40,}$)[^\p{Cc}]+$/u),
+  hidesText: true,
+};
+
 /** The NATS to use, or the server to embed. */
 class NatsSettings {
   @setting(serverList('nats', 'tls')) readonly natsUrl!: readonly string[] | undefined;
@@ -92,15 +98,13 @@ class NatsSettings {
   @setting(text('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u)) readonly natsUser!: string | undefined;
   @setting(secretText()) readonly natsPassword!: Secret | undefined;
   @setting(secretText()) readonly natsToken!: Secret | undefined;
-  @setting({
-    ...text('the path of a file with an nkey seed', /^(?!S[A-Z][A-Z2-7]{40,}$)[^\p{Cc}]+$/u),
-    hidesText: true,
-  })
+  @setting(SEED_FILE)
   readonly natsNkey!: string | undefined;
   @setting(path('a PEM file with the authorities to trust')) readonly natsTlsCa!: string | undefined;
   @setting(path('a PEM file with the client certificate')) readonly natsTlsCert!: string | undefined;
   @setting(path('a PEM file with its private key')) readonly natsTlsKey!: string | undefined;
   @setting(path('a creds file of the system account')) readonly natsSysCreds!: string | undefined;
+  @setting(SEED_FILE) readonly natsSysNkey!: string | undefined;
   @setting(text('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u)) readonly natsSysUser!: string | undefined;
   @setting(secretText()) readonly natsSysPassword!: Secret | undefined;
   @setting(path('a nats-server binary')) readonly natsServer!: string | undefined;

@@ -3,11 +3,11 @@
  * for tests that kill or freeze nodes. None outlives the test process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from 'nats';
+import { type ConnectionOptions, connect } from 'nats';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
@@ -28,6 +28,10 @@ interface NatsClusterNode {
   thaw(): void;
   /** Starts it again on the same ports and store. */
   start(): void;
+  /** It reads its configuration and its certificates again. */
+  reload(): void;
+  /** What it has logged. */
+  log(): Promise<string>;
   /** Throws unless the node says that it is part of a working cluster. */
   expectHealthy(): Promise<void>;
 }
@@ -44,13 +48,27 @@ export interface NatsCluster {
   stop(): Promise<void>;
 }
 
+/** In the place of what stands in `infra/nats`. */
+interface ClusterSettings {
+  /** A folder with the same files. */
+  readonly conf?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** How the test itself signs in. */
+  readonly signIn?: Partial<ConnectionOptions>;
+  /** How the nodes are called: a name, where it is looked for in their certificates. */
+  readonly host?: string;
+}
+
 /** Starts the nodes and waits until JetStream has a leader and every node is healthy. */
-export async function startNatsCluster(binary: string): Promise<NatsCluster> {
+export async function startNatsCluster(
+  binary: string,
+  { conf = 'infra/nats', env = {}, signIn, host = '127.0.0.1' }: ClusterSettings = {},
+): Promise<NatsCluster> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
   const ports: number[] = [];
   while (ports.length < NODES.length * 3) ports.push(await freePort());
   const port = (group: number, node: number): number => ports[group * NODES.length + node - 1]!;
-  const routes = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@127.0.0.1:${port(1, node)}`]);
+  const routes = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@${host}:${port(1, node)}`]);
   const secrets = {
     NATS_SYS_USER: 'sys',
     NATS_SYS_PASSWORD: 'syssecret',
@@ -64,11 +82,13 @@ export async function startNatsCluster(binary: string): Promise<NatsCluster> {
     makeNode({
       binary,
       number: node,
-      url: `nats://127.0.0.1:${port(0, node)}`,
+      conf,
+      url: `nats://${host}:${port(0, node)}`,
       monitorUrl: `http://127.0.0.1:${port(2, node)}`,
       logPath: join(dir, `nats-${node}.log`),
       env: {
         ...secrets,
+        ...env,
         NATS_LISTEN: `127.0.0.1:${port(0, node)}`,
         NATS_CLUSTER_LISTEN: `127.0.0.1:${port(1, node)}`,
         NATS_MONITOR_LISTEN: `127.0.0.1:${port(2, node)}`,
@@ -90,7 +110,7 @@ export async function startNatsCluster(binary: string): Promise<NatsCluster> {
   };
   try {
     for (const node of nodes) node.start();
-    await eventually(() => expectFormed(cluster), { timeoutMs: FORMING_TIMEOUT_MS, everyMs: 50 });
+    await eventually(() => expectFormed(cluster, signIn), { timeoutMs: FORMING_TIMEOUT_MS, everyMs: 50 });
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -101,6 +121,7 @@ export async function startNatsCluster(binary: string): Promise<NatsCluster> {
 interface NodeFacts {
   readonly binary: string;
   readonly number: number;
+  readonly conf: string;
   readonly url: string;
   readonly monitorUrl: string;
   readonly logPath: string;
@@ -127,9 +148,11 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
     end: () => signalled('SIGTERM'),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
+    reload: () => void child?.kill('SIGHUP'),
+    log: () => readFile(facts.logPath, 'utf8'),
     start() {
       if (!isGone()) throw new Error(`node ${facts.number} runs already`);
-      const config = resolve(`infra/nats/node-${facts.number}.conf`);
+      const config = resolve(facts.conf, `node-${facts.number}.conf`);
       const args = ['--pdeathsig', 'KILL', resolve(facts.binary), '-c', config, '-l', facts.logPath];
       child = spawn('setpriv', args, { env: { PATH: process.env.PATH ?? '', ...facts.env }, stdio: 'ignore' });
       child.once('error', (error) => console.error(`nats-server ${facts.number}: ${error.message}`));
@@ -141,9 +164,12 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
   };
 }
 
-async function expectFormed({ nodes, urls, user, password }: NatsCluster): Promise<void> {
+async function expectFormed(
+  { nodes, urls, user, password }: NatsCluster,
+  signIn: Partial<ConnectionOptions> = { user, pass: password },
+): Promise<void> {
   await Promise.all(nodes.map((node) => node.expectHealthy()));
-  const connection = await connect({ servers: [...urls], user, pass: password, reconnect: false, timeout: 1000 });
+  const connection = await connect({ servers: [...urls], ...signIn, reconnect: false, timeout: 1000 });
   try {
     await (await jetstreamManager(connection, { timeout: 1000 })).getAccountInfo();
   } finally {

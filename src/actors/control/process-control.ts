@@ -37,6 +37,8 @@ export interface ProcessControlOptions {
   /** How long a request waits for a copy that is fresh. */
   readonly holdMs: number;
   readonly prices: Prices;
+  /** False of one that neither lets requests in nor owns anything: it never needs an answer. */
+  readonly asksOwner: boolean;
 }
 
 export class ProcessControl {
@@ -132,13 +134,15 @@ export class ProcessControl {
     const prepared = owner === undefined ? undefined : await prepare(() => this.#start.pause());
     await this.#start.untilCopied(isReady);
     if (owner !== undefined) await this.#start.untilFirstStartIsKnown();
-    void this.#start.untilAnswered();
+    if (this.options.asksOwner) void this.#start.untilAnswered();
     return prepared;
   }
 
   check(): Check {
     if (!this.view.isFresh) return { ok: false, detail: 'nothing heard from the control stream' };
-    return this.#start.hasAnswered ? { ok: true } : { ok: false, detail: 'the control shard has not answered yet' };
+    return this.#start.hasAnswered || !this.options.asksOwner
+      ? { ok: true }
+      : { ok: false, detail: 'the control shard has not answered yet' };
   }
 
   async stop(): Promise<void> {

@@ -157,7 +157,11 @@ export class Session {
   async close(): Promise<void> {
     const wasLive = this.#state === 'live';
     this.#stop('closed');
-    if (wasLive) await this.ports.leases.delete(this.#key()).catch(() => undefined);
+    if (!wasLive) return;
+    const { leases } = this.ports;
+    // Who owns nothing may not purge, which would let it remove any lease: a sweep removes its record later (SessionSweep).
+    const ended = this.canOwn ? leases.delete(this.#key()) : markSessionDead(leases, this.id);
+    await ended.catch(() => undefined);
   }
 
   #live(revision: number, sentAtMs: number): void {

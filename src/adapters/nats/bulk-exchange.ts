@@ -60,7 +60,7 @@ export class BulkExchange {
     names: Names,
     private readonly options: BulkOptions,
   ) {
-    this.#subject = names.bulkSubject(nuid.next());
+    this.#subject = names.bulkSubject(link.user, nuid.next());
     this.#subscription = link.subscribe(this.#subject, (message) => {
       const question = questionOf(message.data);
       if (message.reply && question !== undefined) link.publish(message.reply, this.#piece(question));

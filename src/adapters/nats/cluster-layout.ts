@@ -22,6 +22,7 @@ import {
   layoutStore,
   type VersionedLayout,
 } from './layout-record.js';
+import { isForbidden } from './link-failure.js';
 import { askServers, checkReplication } from './server-status.js';
 import { type DeclaredCounts, declareBucket, declareStreams, type StreamDeclaration } from './streams.js';
 import { Names } from './subjects.js';
@@ -184,7 +185,7 @@ class Initialisation {
       } catch (error) {
         const isPassing = isRefusal(error)
           ? NOT_YET.has(error.errorCode)
-          : isMillraceError(error, 'JOURNAL_UNAVAILABLE');
+          : isMillraceError(error, 'JOURNAL_UNAVAILABLE') && !isForbidden(error.cause);
         if (!isPassing) throw error;
         this.#checkDeadline(error);
         await pause();

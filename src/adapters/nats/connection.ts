@@ -2,7 +2,7 @@
  * The client connections of one process: one for appends, one for reading, one for control and the bus,
  * so that a reader too slow for the server is cut off without taking appends with it.
  */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import {
   type Authenticator,
   connect as connectClient,
@@ -15,7 +15,7 @@ import {
 import { describeError, MillraceError } from '../../kernel/index.js';
 import { NatsLink } from './link.js';
 import { Pulse } from './pulse.js';
-import { inboxPrefix } from './subjects.js';
+import { inboxPrefix, type NatsUser } from './subjects.js';
 
 export interface NatsOptions {
   /** `nats://host:port`, `tls://host:port` or `host:port`; all servers of the cluster. */
@@ -36,6 +36,8 @@ export interface NatsOptions {
   readonly isOwn?: boolean;
   /** Nothing is appended, and no server asked about itself: connections for that are not opened. */
   readonly isThread?: boolean;
+  /** Whose inboxes are used; rights by role hang on it. Default `process`. */
+  readonly as?: NatsUser;
 }
 
 /** It bounds dialling one server, and the answer to its greeting. */
@@ -102,12 +104,13 @@ export async function connect(options: NatsOptions): Promise<NatsConnections> {
 type Identity = Pick<NatsOptions, 'user' | 'password' | 'token' | 'nkeyFile' | 'credsFile'>;
 
 async function openLink(options: NatsOptions, role: string, noEcho: boolean, identity: Identity): Promise<NatsLink> {
-  const authenticator = await authenticatorOf(identity);
+  const authenticator = authenticatorOf(identity);
+  const user = role === 'system' ? 'system' : (options.as ?? 'process');
   const settings: NodeConnectionOptions = {
     servers: [...options.servers],
     name: `${options.name ?? 'millrace'} ${role}`,
     noEcho,
-    inboxPrefix: inboxPrefix(role),
+    inboxPrefix: inboxPrefix(user, role),
     timeout: DIAL_TIMEOUT_MS,
     reconnect: true,
     maxReconnectAttempts: -1,
@@ -124,7 +127,7 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
     ...(options.tls === undefined ? {} : { tls: { ...options.tls } }),
   };
   try {
-    return new NatsLink(await connectClient(settings), role);
+    return new NatsLink(await connectClient(settings), role, user);
   } catch (cause) {
     const where = options.servers.join(', ');
     const message = `no NATS server at ${where}: ${describeError(cause)}`;
@@ -132,20 +135,36 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
   }
 }
 
-async function authenticatorOf(identity: Identity): Promise<Authenticator | undefined> {
-  if (identity.credsFile !== undefined) return credsAuthenticator(await secretFile(identity.credsFile));
-  if (identity.nkeyFile !== undefined) return nkeyAuthenticator(trimmed(await secretFile(identity.nkeyFile)));
+function authenticatorOf(identity: Identity): Authenticator | undefined {
+  if (identity.credsFile !== undefined) return credsAuthenticator(secretFile(identity.credsFile));
+  if (identity.nkeyFile !== undefined) {
+    const seed = secretFile(identity.nkeyFile);
+    return nkeyAuthenticator(() => trimmed(seed()));
+  }
   if (identity.token !== undefined) return tokenAuthenticator(identity.token);
   if (identity.user !== undefined) return usernamePasswordAuthenticator(identity.user, identity.password);
   return undefined;
 }
 
-async function secretFile(path: string): Promise<Uint8Array> {
+/**
+ * It is read again whenever a connection is made, so that what was rotated is used without a restart. Where it cannot be
+ * read then, it is being replaced: what was in it before is tried, and the next connection reads again.
+ */
+function secretFile(path: string): () => Uint8Array {
+  let last: Uint8Array;
   try {
-    return await readFile(path);
+    last = readFileSync(path);
   } catch (cause) {
     throw new MillraceError('BAD_CONFIG', `cannot read ${path}`, {}, cause);
   }
+  return () => {
+    try {
+      last = readFileSync(path);
+    } catch {
+      // Said above.
+    }
+    return last;
+  };
 }
 
 function trimmed(bytes: Uint8Array): Uint8Array {

@@ -1,5 +1,12 @@
 /** Why a request has no answer, and whether anybody can have received it; link.ts says what each kind promises. */
-export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
+export type LinkFailureKind =
+  | 'not-sent'
+  | 'no-responders'
+  | 'refused'
+  | 'forbidden'
+  | 'timed-out'
+  | 'disconnected'
+  | 'failed';
 
 export class LinkFailure extends Error {
   override readonly name = 'LinkFailure';
@@ -11,4 +18,9 @@ export class LinkFailure extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause });
   }
+}
+
+/** The user that we are signed in as may not do that; rights are given by the configuration of the servers. */
+export function isForbidden(failure: unknown): failure is LinkFailure {
+  return failure instanceof LinkFailure && failure.kind === 'forbidden';
 }

@@ -18,9 +18,9 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
-import { LinkFailure } from './link-failure.js';
+import { isForbidden, LinkFailure } from './link-failure.js';
 import { RequestInbox, type Settle } from './request-inbox.js';
-import { inboxPrefix } from './subjects.js';
+import { inboxPrefix, type NatsUser } from './subjects.js';
 
 export interface LinkRequest {
   readonly timeoutMs: number;
@@ -41,8 +41,10 @@ export class NatsLink {
     readonly raw: NatsConnection,
     /** What this connection is for; appears in messages. */
     readonly role: string,
+    /** As whom it is signed in, as far as we know. */
+    readonly user: NatsUser = 'process',
   ) {
-    this.#inbox = new RequestInbox(raw, inboxPrefix(role));
+    this.#inbox = new RequestInbox(raw, inboxPrefix(user, role));
     void this.#watch();
   }
 
@@ -88,7 +90,7 @@ export class NatsLink {
   }
 
   newInbox(): string {
-    return createInbox(inboxPrefix(this.role));
+    return createInbox(inboxPrefix(this.user, this.role));
   }
 
   /** Survives reconnects. What `onMessage` throws ends the process, not the connection. */
@@ -142,12 +144,22 @@ export class NatsLink {
   async #watch(): Promise<void> {
     for await (const status of this.raw.status()) {
       if (status.type === 'disconnect' || status.type === 'close') this.#disconnected();
+      if (status.type === 'error') this.#refused(status.error);
       if (status.type === 'reconnect') {
         this.#isConnected = true;
         for (const listener of [...this.#onReconnect]) listener();
       }
     }
     this.#disconnected();
+  }
+
+  /** What the server does not let us do has no answer: it fails now, and says why, instead of when its time is up. */
+  #refused(error: Error): void {
+    if (!(error instanceof errors.PermissionViolationError)) return;
+    const { operation, subject } = error;
+    const what = `the NATS user of this process may not ${operation === 'publish' ? 'publish' : 'listen'} to ${subject}`;
+    if (operation === 'publish') this.#inbox.failSubject(subject, what);
+    else if (subject.startsWith(inboxPrefix(this.user, this.role))) this.#inbox.failAll(what, 'forbidden');
   }
 
   #disconnected(): void {
@@ -173,5 +185,6 @@ function isClosing(error: unknown): boolean {
 
 /** How the rest of the system says that the journal's server did not answer. */
 export function journalUnavailable(cause: unknown, details: Record<string, unknown> = {}): MillraceError {
-  return new MillraceError('JOURNAL_UNAVAILABLE', 'the journal does not answer', details, cause);
+  const message = isForbidden(cause) ? cause.message : 'the journal does not answer';
+  return new MillraceError('JOURNAL_UNAVAILABLE', message, details, cause);
 }

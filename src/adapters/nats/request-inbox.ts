@@ -8,7 +8,7 @@
  *  RI3 one timer is there for all that waits, and none while nothing does for long
  */
 import { createInbox, type Msg, type NatsConnection, type Payload } from 'nats';
-import { LinkFailure } from './link-failure.js';
+import { LinkFailure, type LinkFailureKind } from './link-failure.js';
 import { RequestFrames } from './request-frames.js';
 
 /** What a server answers when nobody serves the subject. */
@@ -55,13 +55,22 @@ export class RequestInbox {
     if (endMs < this.#timerMs) this.#wakeAt(endMs, timeoutMs);
   }
 
-  /** The connection is gone: nothing that waits will be answered. */
-  failAll(why: string): void {
+  /** The connection is gone, or its answers do not come here: nothing that waits will be answered. */
+  failAll(why: string, kind: LinkFailureKind = 'disconnected'): void {
     const waiting = [...this.#waitingByToken.values()];
     this.#waitingByToken.clear();
     clearTimeout(this.#timer);
     this.#timerMs = Number.POSITIVE_INFINITY;
-    for (const { settle } of waiting) settle(new LinkFailure('disconnected', why));
+    for (const { settle } of waiting) settle(new LinkFailure(kind, why));
+  }
+
+  /** What waits for an answer from there has none to come; of several, some may have been received before. */
+  failSubject(subject: string, why: string): void {
+    for (const [token, waiting] of this.#waitingByToken) {
+      if (waiting.subject !== subject) continue;
+      this.#waitingByToken.delete(token);
+      waiting.settle(new LinkFailure('forbidden', why));
+    }
   }
 
   /** RI3 */

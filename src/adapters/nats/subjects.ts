@@ -12,12 +12,20 @@ import type { Topic } from '../../ports/index.js';
 /** Names inside the server's own key-value and object layouts, so that standard clients can read them. */
 const KEY_VALUE_ROOT = '$KV';
 const OBJECT_ROOT = '$O';
+const INBOXES = '_INBOX.millrace';
 
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 const PREFIX = /^[A-Za-z0-9-]{0,32}$/;
 const LEASE_KEY = /^[A-Za-z0-9_=/-]+(\.[A-Za-z0-9_=/-]+)*$/;
 
 export type BucketName = 'leases' | 'layout';
+
+/**
+ * Whom the server knows: one for each thing a process may be, `process` for one that is several, `operator` for commands,
+ * and `system` of the system account. `rights.ts` says what each may do.
+ */
+export const NATS_USERS = ['edge', 'owner', 'projection', 'process', 'operator', 'system'] as const;
+export type NatsUser = (typeof NATS_USERS)[number];
 
 export class Names {
   readonly #streamPrefix: string;
@@ -64,6 +72,11 @@ export class Names {
 
   keyOfBucketSubject(name: BucketName, subject: string): string {
     return subject.slice(`${KEY_VALUE_ROOT}.${this.bucket(name)}.`.length);
+  }
+
+  /** Matches all keys that begin with `word.`. */
+  bucketKeysOf(name: BucketName, word: string): string {
+    return `${KEY_VALUE_ROOT}.${this.bucket(name)}.${token(word)}.>`;
   }
 
   /** The one object store: snapshots and backups. */
@@ -113,23 +126,44 @@ export class Names {
     }
   }
 
+  /** Matches every topic of a kind, and what is served beside it. */
+  allTopics(kind: Topic['kind']): string {
+    const isOne = kind === 'heartbeat' || kind === 'query' || kind === 'search';
+    return isOne ? `${this.#root}.${kind}` : `${this.#root}.${kind}.>`;
+  }
+
   /** Where one process answers requests for pieces of what was too large for one message. */
-  bulkSubject(exchange: string): string {
-    return `${this.#root}.bulk.${token(exchange)}`;
+  bulkSubject(user: NatsUser, exchange: string): string {
+    return `${this.#root}.bulk.${user}.${token(exchange)}`;
+  }
+
+  /** Matches those of one user, or of all. */
+  allBulkSubjects(user?: NatsUser): string {
+    return user === undefined ? `${this.#root}.bulk.>` : `${this.#root}.bulk.${user}.>`;
   }
 }
 
-/** Every role of a connection has inboxes of its own, so that permissions can keep them apart. */
-export function inboxPrefix(role: string): string {
-  return `_INBOX.millrace-${token(role)}`;
+/** Every user has inboxes of its own, which permissions keep apart, and every connection of it. */
+export function inboxPrefix(user: NatsUser, connection: string): string {
+  return `${INBOXES}.${user}.${token(connection)}`;
+}
+
+/** Matches the inboxes of one user, or of all. */
+export function allInboxes(user?: NatsUser): string {
+  return user === undefined ? `${INBOXES}.>` : `${INBOXES}.${user}.>`;
 }
 
 export function jetStreamApiSubject(operation: string): string {
   return `$JS.API.${operation}`;
 }
 
+/** Where a consumer asks whether what it sent was worked off. */
+export const ALL_FLOW_CONTROL = '$JS.FC.>';
+
 /** Every server answers this to the system account with its version and settings. */
 export const ALL_SERVERS_STATUS = '$SYS.REQ.SERVER.PING.VARZ';
+/** What servers can be asked about themselves without any change to them. */
+export const ALL_SERVERS_QUESTIONS = '$SYS.REQ.SERVER.PING.*';
 
 export interface Delivery {
   /** Counted by the consumer, from 1. */

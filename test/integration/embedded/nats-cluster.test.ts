@@ -1,16 +1,9 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { connect, type NatsConnection } from 'nats';
 import { eventually } from '../../support/eventually.js';
 import { type NatsCluster, startNatsCluster } from '../../support/nats-cluster.js';
-import { freshDirs, testServer } from './test-server.js';
-
-const run = promisify(execFile);
+import { testServer } from './test-server.js';
 
 describe('the cluster configuration of infra/nats', function () {
   this.timeout(60_000);
@@ -83,57 +76,3 @@ describe('the cluster configuration of infra/nats', function () {
     });
   }
 });
-
-describe('infra/local-cluster.sh', function () {
-  this.timeout(90_000);
-  const fresh = freshDirs();
-
-  it('starts the three nats-servers alone, says where they are, and stops them', async function () {
-    const found = await testServer();
-    if (found.version.startsWith('2.9.')) this.skip();
-    const port = await freeBasePort();
-    const script = (command: string): Promise<{ stdout: string }> =>
-      run('infra/local-cluster.sh', [command], {
-        env: {
-          ...process.env,
-          MILLRACE_NATS_SERVER: found.path,
-          MILLRACE_CLUSTER_DIR: fresh.dir,
-          MILLRACE_CLUSTER_NATS_PORT: String(port),
-        },
-      });
-    try {
-      const { stdout } = await script('nats');
-      expect(stdout.trim().split('\n')).to.deep.equal(
-        [1, 2, 3].map((node) => `nats-${node}: nats://127.0.0.1:${port + node - 1}`),
-      );
-      const text = await readFile(join(fresh.dir, 'credentials'), 'utf8');
-      const pass = /^NATS_APP_PASSWORD=(.*)$/m.exec(text)?.[1] ?? '';
-      const connection = await connect({ servers: `127.0.0.1:${port}`, user: 'millrace', pass });
-      const manager = await eventually(() => jetstreamManager(connection, { timeout: 1000 }), { timeoutMs: 20_000 });
-      const info = await eventually(() => manager.streams.add({ name: 'R3', subjects: ['r3'], num_replicas: 3 }));
-      expect(info.config.num_replicas).to.equal(3);
-      await connection.close();
-      expect((await script('status')).stdout.match(/nats-\d: runs/g)).to.have.length(3);
-    } finally {
-      await script('stop');
-    }
-    expect((await script('status')).stdout).not.to.contain(': runs');
-  });
-});
-
-/** A port below the ephemeral ones such that the script's nine are free: three, and the same 100 and 200 above. */
-async function freeBasePort(): Promise<number> {
-  const offsets = [0, 1, 2, 100, 101, 102, 200, 201, 202];
-  for (;;) {
-    const base = 20_000 + Math.floor(Math.random() * 10_000);
-    const free = await Promise.all(offsets.map((offset) => isFree(base + offset)));
-    if (!free.includes(false)) return base;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((answer) => {
-    const probe = createServer().once('error', () => answer(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => answer(true)));
-  });
-}

@@ -43,9 +43,9 @@ describe('names on a server', () => {
       notice: (text) => names.topic({ kind: 'notice', shard: text as ShardName }),
       session: (text) => names.topic({ kind: 'session', session: text as SessionId }),
       edge: (text) => names.topic({ kind: 'edge', session: text as SessionId }),
-      bulk: (text) => names.bulkSubject(text),
+      bulk: (text) => names.bulkSubject('edge', text),
       chunk: (text) => names.objectChunkSubject(text),
-      inbox: inboxPrefix,
+      inbox: (text) => inboxPrefix('edge', text),
     };
     for (const [what, make] of Object.entries(makers)) {
       expect(make('KV_0-a'), what).to.match(/[._-]KV_0-a$/);

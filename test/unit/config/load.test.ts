@@ -71,6 +71,7 @@ const BAD: Record<string, [string, string]> = {
   NATS_TLS_CERT: ['a\nb', 'accepts the path of a PEM file with the client certificate, not "a\\nb"'],
   NATS_TLS_KEY: ['a\nb', 'accepts the path of a PEM file with its private key, not "a\\nb"'],
   NATS_SYS_CREDS: ['a\nb', 'accepts the path of a creds file of the system account, not "a\\nb"'],
+  NATS_SYS_NKEY: [`SU${'A'.repeat(56)}`, 'accepts the path of a file with an nkey seed'],
   NATS_SYS_USER: ['a\nb', `accepts ${LINE}, not "a\\nb"`],
   NATS_SYS_PASSWORD: ['a\nb', `accepts ${LINE}`],
   NATS_SERVER: ['a\nb', 'accepts the path of a nats-server binary, not "a\\nb"'],

@@ -1,13 +1,16 @@
 /** How the settings say that a NATS is reached, in the shape that connections take. */
 import type { Config } from '../../../config/index.js';
 import type { NatsOptions } from '../connection.js';
+import type { NatsUser } from '../subjects.js';
 
-export function natsOptionsOf(config: Config): NatsOptions {
+/** @param as whom the connections are signed in: what the roles of the process make it, or the operator */
+export function natsOptionsOf(config: Config, as: NatsUser = userOf(config.process.roles)): NatsOptions {
   const { nats } = config;
   const tls = { caFile: nats.natsTlsCa, certFile: nats.natsTlsCert, keyFile: nats.natsTlsKey };
   const hasTls = Object.values(tls).some((file) => file !== undefined);
-  const hasSystem = nats.natsSysCreds !== undefined || nats.natsSysUser !== undefined;
+  const hasSystem = (nats.natsSysCreds ?? nats.natsSysNkey ?? nats.natsSysUser) !== undefined;
   return withoutUndefined({
+    as,
     servers: nats.natsUrl ?? [],
     user: nats.natsUser,
     password: nats.natsPassword?.reveal(),
@@ -18,11 +21,18 @@ export function natsOptionsOf(config: Config): NatsOptions {
     system: hasSystem
       ? withoutUndefined({
           credsFile: nats.natsSysCreds,
+          nkeyFile: nats.natsSysNkey,
           user: nats.natsSysUser,
           password: nats.natsSysPassword?.reveal(),
         })
       : undefined,
   }) as NatsOptions;
+}
+
+function userOf(roles: Config['process']['roles']): NatsUser {
+  const users = new Set(roles.map((role) => (role === 'kv' || role === 'queue' ? 'owner' : role)));
+  const [only = 'process', ...others] = users;
+  return others.length === 0 ? only : 'process';
 }
 
 function withoutUndefined<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -9,7 +9,7 @@ import type { Log } from '../../../ports/index.js';
 import { readFileIfThere } from '../../node/index.js';
 import { connect, type NatsConnections } from '../connection.js';
 import { markFile, markRecord, refuseUnfinishedRestore } from '../restore-mark.js';
-import { Names } from '../subjects.js';
+import { Names, type NatsUser } from '../subjects.js';
 import { openEmbedded } from './embedded-nats.js';
 import { FitServers } from './fit-servers.js';
 import { natsOptionsOf } from './nats-options.js';
@@ -21,18 +21,18 @@ export async function openNats(
   config: Config,
   log: Log,
   onGiveUp: (why: string) => void,
-  { isRestoring = false }: { readonly isRestoring?: boolean } = {},
+  { isRestoring = false, as }: { readonly isRestoring?: boolean; readonly as?: NatsUser } = {},
 ): Promise<OpenedNats> {
   const { dataDir } = config.storage;
   if (config.isEmbedded) {
     if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
     return openEmbedded(config, log, onGiveUp);
   }
-  return openRunning(config, log, isRestoring);
+  return openRunning(config, log, isRestoring, as);
 }
 
-async function openRunning(config: Config, log: Log, isRestoring: boolean): Promise<OpenedNats> {
-  const options = natsOptionsOf(config);
+async function openRunning(config: Config, log: Log, isRestoring: boolean, as?: NatsUser): Promise<OpenedNats> {
+  const options = natsOptionsOf(config, as);
   const connections = await connect(options);
   try {
     const { natsPrefix: prefix } = config.nats;
@@ -67,7 +67,7 @@ type Reached = Pick<OpenedNats, 'connections' | 'layout' | 'close'>;
  * @throws SHARD_UNAVAILABLE, and what opening a NATS throws
  */
 export async function openForCommand(config: Config, log: Log, needsOwner: boolean): Promise<Reached> {
-  if (!config.isEmbedded) return openNats(config, log, () => undefined);
+  if (!config.isEmbedded) return openNats(config, log, () => undefined, { as: 'operator' });
   const { dataDir } = config.storage;
   const running = await runningServer(config);
   if (running !== undefined) return running;

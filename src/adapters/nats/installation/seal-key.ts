@@ -17,6 +17,9 @@ export async function sealingOf(config: Config, nats: OpenedNats, random: Random
   if (sealKeyId !== undefined && (await readFileIfThere(sealKeyFile)) === undefined) {
     throw new MillraceError('BAD_CONFIG', `there is no seal key ${sealKeyId} at ${sealKeyFile}: ${share}`);
   }
+  if (sealKeyId === undefined && !config.process.roles.some((role) => role === 'kv' || role === 'queue')) {
+    throw new MillraceError('JOURNAL_UNAVAILABLE', 'the first process that owns shards records the seal key');
+  }
   const sealing = await openKeyFile(sealKeyFile, random);
   const keyId = await agreeOnSealKey(nats.connections, config.nats.natsPrefix, sealing.keyId);
   if (keyId === sealing.keyId) return sealing;

@@ -1,0 +1,133 @@
+/**
+ * What each user of the nats-servers may publish and subscribe to: what its part of this program needs, and nothing else
+ * (docs/adr/0069-a-nats-user-for-each-role.md).
+ *
+ *  NRI1 only an owner, and a command of the operator's, appends to a journal; an edge appends to intakes and the meter
+ *  NRI2 nobody removes a stream, and only owners and commands remove messages of journals and leases
+ *  NRI3 nobody reads another user's inboxes
+ *  NRI4 a new kind of topic has to be given to somebody here before it compiles
+ */
+import { CONTROL_SHARD, METER_SHARD } from '../../messages/index.js';
+import type { Topic } from '../../ports/index.js';
+import { type DeclaredCounts, shardNames } from './streams.js';
+import {
+  ALL_FLOW_CONTROL,
+  ALL_SERVERS_QUESTIONS,
+  allInboxes,
+  jetStreamApiSubject,
+  type Names,
+  type NatsUser,
+} from './subjects.js';
+
+export interface Rights {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** May answer what it is asked, once, wherever the answer is wanted. */
+  readonly answers: boolean;
+}
+
+type Part = 'edge' | 'owner' | 'projection' | 'operator';
+type Counts = Pick<DeclaredCounts, 'kvShards' | 'queueShards'>;
+
+/** Who speaks on a topic, and who listens to it. NRI4 */
+const TOPICS: Record<Topic['kind'], { readonly from: readonly Part[]; readonly to: readonly Part[] }> = {
+  command: { from: ['edge', 'owner', 'operator'], to: ['owner'] },
+  session: { from: [], to: [] },
+  edge: { from: ['owner'], to: ['edge'] },
+  heartbeat: { from: ['edge', 'owner', 'projection'], to: ['edge', 'owner', 'projection'] },
+  query: { from: ['edge', 'operator'], to: ['projection'] },
+  search: { from: ['edge', 'operator'], to: ['projection'] },
+  notice: { from: ['edge', 'owner', 'projection'], to: ['owner'] },
+};
+
+/** Reading: every process compares the layout, follows the control journal, and may be asked about any past. */
+const READING = [
+  'INFO',
+  'STREAM.INFO.*',
+  'STREAM.LIST',
+  'STREAM.NAMES',
+  'STREAM.MSG.GET.*',
+  'CONSUMER.CREATE.>',
+  'CONSUMER.DELETE.>',
+  'CONSUMER.MSG.NEXT.>',
+];
+
+const PARTS: Record<Exclude<NatsUser, 'system'>, readonly Part[]> = {
+  edge: ['edge'],
+  owner: ['owner'],
+  projection: ['projection'],
+  process: ['edge', 'owner', 'projection'],
+  operator: ['operator'],
+};
+
+export function rightsOf(user: NatsUser, names: Names, counts: Counts): Rights {
+  const subscribe = [allInboxes(user)];
+  if (user === 'system') return { publish: [ALL_SERVERS_QUESTIONS], subscribe, answers: false };
+  const parts = PARTS[user];
+  const kinds = Object.keys(TOPICS) as Topic['kind'][];
+  const spoken = kinds.filter((kind) => TOPICS[kind].from.some((part) => parts.includes(part)));
+  const heard = kinds.filter((kind) => TOPICS[kind].to.some((part) => parts.includes(part)));
+  const publish = [
+    ...spoken.map((kind) => names.allTopics(kind)),
+    names.allBulkSubjects(),
+    ...READING.map(jetStreamApiSubject),
+    ALL_FLOW_CONTROL,
+    ...parts.flatMap((part) => WRITING[part](names, shardNames(counts))),
+  ];
+  return {
+    publish: [...new Set(publish)],
+    subscribe: [...subscribe, ...heard.map((kind) => names.allTopics(kind)), names.allBulkSubjects(user)],
+    // An owner answers a batch of commands with as many messages as it takes.
+    answers: !parts.includes('owner'),
+  };
+}
+
+/** What the parts store, and what they remove again. */
+const WRITING: Record<Part, (names: Names, shards: ReturnType<typeof shardNames>) => string[]> = {
+  edge: (names, { intake }) => [
+    ...[...intake, METER_SHARD].map((log) => names.journalSubject(log)),
+    ...ofSessions(names),
+    // Moments of databases are kept by the process that is asked to keep them.
+    ...ofObjects(names),
+  ],
+  owner: (names, { kv, queue, intake }) => {
+    const journals = [...kv, ...queue, CONTROL_SHARD];
+    return [
+      ...[...journals, METER_SHARD].map((log) => names.journalSubject(log)),
+      ...[...journals, ...intake].map((log) => purges(names.journalStream(log))),
+      names.bucketSubjects('leases'),
+      purges(names.bucketStream('leases')),
+      // Which key seals secrets.
+      names.bucketSubjects('layout'),
+      ...ofObjects(names),
+      allInboxes(),
+    ];
+  },
+  projection: (names) => [
+    // The front of the meter's log goes when statistics are kept without it, in snapshots.
+    purges(names.journalStream(METER_SHARD)),
+    ...ofSessions(names),
+    ...ofObjects(names),
+  ],
+  operator: (names) => [
+    jetStreamApiSubject('STREAM.CREATE.*'),
+    jetStreamApiSubject('STREAM.PURGE.*'),
+    names.allJournalSubjects(),
+    names.bucketSubjects('leases'),
+    names.bucketSubjects('layout'),
+    ...ofObjects(names),
+  ],
+};
+
+function ofSessions(names: Names): string[] {
+  return [names.bucketKeysOf('leases', 'session'), names.bucketKeySubject('leases', 'boot-times')];
+}
+
+function ofObjects(names: Names): string[] {
+  const { chunks, descriptions } = names.objectSubjects();
+  return [chunks, descriptions, purges(names.objectStream())];
+}
+
+function purges(stream: string): string {
+  return jetStreamApiSubject(`STREAM.PURGE.${stream}`);
+}
