@@ -2,14 +2,14 @@
  * The head of a request of the simplest form, which is most requests of most clients. What is read here, Node's strict
  * parser reads the same way; whatever it might judge otherwise, or refuse, is not plain.
  *
- *  PLH1 a plain head is `GET` without a body or `POST` with one length, HTTP/1.1, one host, no header twice, names of
- *       letters, digits and dashes, values of printable ASCII, and nothing that changes how a message is framed
+ *  PLH1 a plain head is `GET` without a body, `POST` with one length, or `DELETE`, HTTP/1.1, one host, no header twice,
+ *       names of letters, digits and dashes, values of printable ASCII, and nothing that changes how a message is framed
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpLimits } from './http-limits.js';
 
 export interface PlainHead {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as they came. The same list for as long as the client sends the same. */
@@ -53,7 +53,7 @@ export class PlainHeads {
       this.#raw = raw;
     }
     const length = this.#headers['content-length'];
-    if ((length === undefined) !== (method === 'GET')) return undefined;
+    if (method !== 'DELETE' && (length === undefined) !== (method === 'GET')) return undefined;
     const bodyBytes = length === undefined ? 0 : Number(length);
     return { method, url, headers: this.#headers, rawHeaders: this.#raw, bodyBytes };
   }
@@ -82,5 +82,6 @@ export class PlainHeads {
 
 function methodOf(head: string): PlainHead['method'] | undefined {
   if (head.startsWith('GET ')) return 'GET';
-  return head.startsWith('POST ') ? 'POST' : undefined;
+  if (head.startsWith('POST ')) return 'POST';
+  return head.startsWith('DELETE ') ? 'DELETE' : undefined;
 }

@@ -97,7 +97,7 @@ export class QueueCall {
       if (!(await this.#write(text))) return;
       text = '';
     }
-    if (hasBegun) this.response.end(text);
+    if (hasBegun) this.response.end(text, 'utf8');
     else this.json(200, text, headers);
   }
 
@@ -153,7 +153,7 @@ export class QueueCall {
     const { response } = this;
     if (response.destroyed) return false;
     // A socket that takes all at once drains without letting anybody run.
-    if (!response.write(text)) await whenDrained(response);
+    if (!response.write(text, 'utf8')) await whenDrained(response);
     await this.face.breathe();
     return !response.destroyed;
   }

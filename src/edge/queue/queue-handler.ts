@@ -1,7 +1,7 @@
 /**
- * What comes first, straight on Node's server: the token, the account's bounds, the body; and the calls that are many,
- * publish, enqueue and batch, to their end, which such a call is without Node's server where it is plain (plain-head.ts).
- * Everything else goes on to the application with its body read.
+ * What comes first, straight on Node's server, or without it where a request is plain (plain-head.ts): the token, the
+ * account's bounds, the body; and the calls that are many, publish, enqueue and batch, to their end. Everything else goes
+ * on to the application with its body read.
  *
  * Order of judgement: token, method, rights, burst limit, configuration, body. Webhooks of workflows are the one call
  * without a token: whoever knows the URL may make it.
@@ -12,14 +12,7 @@ import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
-import {
-  BODILESS_METHODS,
-  discardBody,
-  type FaceRequest,
-  isLongBody,
-  PlainRequest,
-  RequestBodyReader,
-} from '../http/index.js';
+import { BODILESS_METHODS, discardBody, type FaceRequest, isLongBody, RequestBodyReader } from '../http/index.js';
 import { bodyRefused, invalid, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
@@ -63,10 +56,6 @@ export class QueueHandler {
     let mayBeOfRun = false;
     try {
       const { path, query } = splitTarget(request.url as string);
-      if (request instanceof PlainRequest && !isOfMany(request.method, path)) {
-        request.handOver();
-        return;
-      }
       const words = readWords(this.face.spellings, request.rawHeaders, query);
       mayBeOfRun = isByRun(path) || isAt(BATCH, path) || isSentByRun(words.configuration);
       if (path.startsWith(HOOKS)) {
@@ -226,11 +215,6 @@ export class QueueHandler {
     else
       writeRefusal({ request, response }, refused, { isLast: this.face.isDraining, leavesBody: isLongBody(request) });
   }
-}
-
-/** One of the calls that this handler answers to their end; all others need Node's objects. */
-function isOfMany(method: string, path: string): boolean {
-  return path.startsWith(PUBLISH) || path.startsWith(ENQUEUE) || (method === 'POST' && isAt(BATCH, path));
 }
 
 /** A call that an endpoint makes in the middle of a run. */

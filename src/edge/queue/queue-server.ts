@@ -2,7 +2,7 @@
 import { queueProtocolRefusal, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { type Application, createApplication } from '../http/application.js';
 import type { SocketParts } from '../http/face.js';
-import type { FaceServer } from '../http/index.js';
+import { type FaceServer, PlainRequest } from '../http/index.js';
 import { RouteTable } from '../http/route-table.js';
 import type { QueueCall } from './queue-call.js';
 import { QueueFace, type QueueFaceParts } from './queue-face.js';
@@ -31,18 +31,22 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
   });
 }
 
-/** The rarer calls as an application: their routes, and who may use them. Routes write through their call. */
+/**
+ * The rarer calls as an application: their routes, and who may use them. Routes write through their call, so that a plain
+ * one does without Koa, which stands on Node's objects.
+ */
 function createQueueApp(face: QueueFace): Application<QueueCall> {
   const table = new RouteTable(QUEUE_FACE_ROUTES, { allowsLastSlash: true, ignoresCase: true, answersHead: true });
-  return createApplication<QueueCall>({
-    name: 'queue',
-    log: face.parts.log,
-    run: async (call) => {
-      const { route, path } = table.find(call.request.method as string, call.path);
-      if (route.permission === 'change') call.mustBeAllowedToChange();
-      else if (route.permission === 'publish') call.mustBeAllowedToPublish();
-      await route.handle(call, { path, query: {}, body: {} });
-    },
-    refuse: (call, failure) => call.refuse(face.incidents.refused(failure, queueRefusalOf)),
-  });
+  const run = async (call: QueueCall) => {
+    const { route, path } = table.find(call.request.method as string, call.path);
+    if (route.permission === 'change') call.mustBeAllowedToChange();
+    else if (route.permission === 'publish') call.mustBeAllowedToPublish();
+    await route.handle(call, { path, query: {}, body: {} });
+  };
+  const refuse = (call: QueueCall, failure: unknown) => call.refuse(face.incidents.refused(failure, queueRefusalOf));
+  const application = createApplication({ name: 'queue', log: face.parts.log, run, refuse });
+  return (call) => {
+    if (call.request instanceof PlainRequest) run(call).catch((failure) => refuse(call, failure));
+    else application(call);
+  };
 }

@@ -1,6 +1,8 @@
-/** Proves PLC3 for the queue's face, and that publishes are understood alike on both roads. */
+/** Proves PLC2 for the queue's face, and that its calls are understood alike on both roads. */
 import { expect } from 'chai';
-import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import type { MessageId } from '../../../src/kernel/index.js';
+import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
+import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
 import { rawExchange } from '../../support/raw-exchange.js';
 
 const AUTH = `Host: x\r\nauthorization: Bearer ${QUEUE_TOKEN}\r\n`;
@@ -24,6 +26,19 @@ describe('edge/queue: connections with plain requests', () => {
   let face: QueueFaceHarness;
   before(async () => {
     face = await new QueueFaceHarness().start();
+    face.gateway.answer('Notify', { type: 'Notified', notified: [] });
+    face.gateway.answer('CancelMessages', { type: 'Cancelled', count: 1 });
+    const event = {
+      atMs: 9,
+      state: 'CREATED' as const,
+      messageId: 'msg_1' as MessageId,
+      envelope: PLAIN_ENVELOPE,
+      body: Buffer.from('ü'.repeat(1000)),
+      nextDeliveryAtMs: undefined,
+      error: undefined,
+      response: undefined,
+    };
+    face.messageLog.page = { events: Array.from({ length: 100 }, () => event), cursor: undefined };
   });
   after(() => face.stop());
 
@@ -81,6 +96,13 @@ describe('edge/queue: connections with plain requests', () => {
     ['a submission for a run', (headers) => post('/v2/publish/https://a.example', '{', headers + RUN)],
     ['a call of another kind', (headers) => `GET /v2/keys HTTP/1.1\r\n${headers}\r\n`],
     ['a queue that is made', (headers) => post('/v2/queues', '{"queueName":"q","parallelism":1}', headers)],
+    ['a run that is ended', (headers) => `DELETE /v2/workflows/runs/wfr_1?cancel=false HTTP/1.1\r\n${headers}\r\n`],
+    [
+      'messages that are cancelled, named in a body',
+      (headers) => post('/v2/messages', '{"messageIds":["msg_1"]}', headers).replace('POST', 'DELETE'),
+    ],
+    ['a list that is long', (headers) => `GET /v2/events HTTP/1.1\r\n${headers}\r\n`],
+    ['a webhook', (headers) => post(`/v2/workflows/hooks/${QUEUE_USER}/wfr_1/event`, 'called', headers)],
     ['a path that is none', (headers) => post('/v2/nothing', '{}', headers)],
   ];
   for (const [what, request] of cases) {

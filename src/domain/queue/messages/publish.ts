@@ -7,16 +7,28 @@
  *  PUB4 what was told (acknowledged from the intake) is accepted whatever the limits say now
  */
 import { Growth, heldRefusal } from '../accounts/held-refusal.js';
-import type { Published, QueueCommandOf, QueueReply } from '../commands.js';
+import type { Published, PublishItem, QueueCommandOf, QueueReply } from '../commands.js';
 import { ensureQueue } from '../queues/queue-commands.js';
 import type { CarriedBody } from '../records.js';
 import { queuesRefusal, suspended, usageRefusal } from '../refusals.js';
 import { acceptRunItem, countsForLimits, refusalForRuns, runGrowth } from '../runs/submissions.js';
+import { hashedTrigger, isLongTrigger } from '../runs/triggers.js';
 import type { TickMessage } from '../schedules/schedule-ticks.js';
-import type { QueueTurn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 import { type Planned, type PlannedItem, type PlannedRunItem, planOf } from './publish-plan.js';
 
-export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply {
+export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply | QueueSteps {
+  return command.items.some(isLongTrigger) ? publishHashed(command, turn) : publishNow(command, turn);
+}
+
+/** What takes long is done before anything is judged, so that all of a call stays one decision. */
+function* publishHashed(command: QueueCommandOf<'Publish'>, turn: QueueTurn): Generator<void, QueueReply> {
+  const items: PublishItem[] = [];
+  for (const item of command.items) items.push(isLongTrigger(item) ? yield* hashedTrigger(item) : item);
+  return publishNow({ ...command, items }, turn);
+}
+
+function publishNow(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply {
   const { state, context } = turn;
   const { account, nowMs } = context;
   // PUB2. All of a call or none: one of its ids stands for it.
@@ -36,7 +48,7 @@ export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Queu
   const last = untaken.at(-1);
   if (last === undefined) return { type: 'Done' };
   const items = untaken.flatMap((record) => record.items);
-  const reply = publish({ type: 'Publish', items, isTold: true }, turn);
+  const reply = publishNow({ type: 'Publish', items, isTold: true }, turn);
   if (reply.type === 'Rejected') return reply;
   turn.evolve({ type: 'IntakeTaken', position: last.position, atMs: turn.context.nowMs });
   return { type: 'Done' };

@@ -7,6 +7,8 @@ import type { DeliverySettings } from './records.js';
 /** Its destination is a URL. */
 export interface RunItem extends PublishItem {
   readonly workflow: WorkflowItem;
+  /** Of the body, where it was made beforehand. */
+  readonly payloadHash?: string;
 }
 
 export type TriggerItem = Extract<WorkflowItem, { readonly kind: 'trigger' }>;

@@ -3,7 +3,7 @@
  * somebody who knows nothing of runs.
  */
 import { createHash } from 'node:crypto';
-import type { Published } from '../commands.js';
+import type { Published, PublishItem } from '../commands.js';
 import { deduplicationKeyOf } from '../messages/deduplication-key.js';
 import type { QueueTurn } from '../turn.js';
 import type { AskedInvoker } from './commands.js';
@@ -12,6 +12,9 @@ import type { Run } from './run.js';
 import { reconfigured, runEnvelope, stepEnvelope, UNKNOWN_CLIENT_HEADER } from './run-envelopes.js';
 import { type RunItem, type TriggerItem, urlOf } from './run-items.js';
 import { acceptPart, creationMs, partOf } from './run-parts.js';
+
+/** A megabyte takes about a millisecond. */
+const HASHED_AT_ONCE_BYTES = 512 * 1024;
 
 /** SUB1: a run that goes on, or ended a moment ago, is not started again. */
 export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): Published {
@@ -32,7 +35,7 @@ export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): 
     const messageId = run.entries[0]?.messageId ?? item.id;
     return { messageId, url, isDuplicate: true, run: run.name };
   }
-  const payloadHash = hashOf(item.body);
+  const payloadHash = item.payloadHash ?? hashOf(item.body);
   // A parent waits for a child of its own: another's that looks alike would leave it waiting for ever.
   const deduplication = invoker === undefined ? deduplicationOf(item, settings) : undefined;
   if (invoker === undefined) {
@@ -115,6 +118,21 @@ function deduplicationOf(item: RunItem, settings: DeliverySettings): string | un
     body,
     header: settings.header,
   });
+}
+
+/** Would its payload's hash take long? */
+export function isLongTrigger(item: PublishItem): item is RunItem {
+  return item.workflow?.kind === 'trigger' && item.body.byteLength > HASHED_AT_ONCE_BYTES;
+}
+
+/** With the hash of its payload, made in slices: others run between. */
+export function* hashedTrigger(item: RunItem): Generator<void, RunItem> {
+  const hash = createHash('sha256');
+  for (let from = 0; from < item.body.byteLength; from += HASHED_AT_ONCE_BYTES) {
+    if (from > 0) yield;
+    hash.update(item.body.subarray(from, from + HASHED_AT_ONCE_BYTES));
+  }
+  return { ...item, payloadHash: hash.digest('base64url') };
 }
 
 /** SHA-256, base64url. */

@@ -28,7 +28,7 @@ async function readByNode(head: string): Promise<Read | undefined> {
 
 const heads = fc
   .record({
-    method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'PUT', 'get', 'GETS', ' GET'),
+    method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'DELETE', 'PUT', 'get', 'GETS', ' GET'),
     target: fc.oneof(
       fc.constantFrom('/', '/get/a', '/set/a?EX=1', '//', '/a#b', 'http://x/get/a', '*', ''),
       fc.string({ unit: 'binary-ascii', maxLength: 8 }).map((text) => `/${text}`),
@@ -107,7 +107,7 @@ describe('edge/http: the head of a plain request', () => {
   const GET = 'GET /get/a HTTP/1.1\r\nHost: x';
   const POST = 'POST /set/a HTTP/1.1\r\nHost: x\r\nContent-Length: 3';
 
-  it('is of a GET without a body, or of a POST with a length', () => {
+  it('is of a GET without a body, of a POST with a length, or of a DELETE', () => {
     const heads = new PlainHeads(LIMITS);
     expect(heads.read(GET)).to.include({ method: 'GET', url: '/get/a', bodyBytes: 0 });
     expect(heads.read(POST)).to.include({ method: 'POST', url: '/set/a', bodyBytes: 3 });
@@ -116,6 +116,8 @@ describe('edge/http: the head of a plain request', () => {
       url: '/set/b',
       bodyBytes: 3,
     });
+    expect(heads.read('DELETE /a HTTP/1.1\r\nHost: x')).to.include({ method: 'DELETE', bodyBytes: 0 });
+    expect(heads.read('DELETE /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3')).to.include({ bodyBytes: 3 });
     expect(heads.read('GET /get/b HTTP/1.1\r\nHost: x\r\nContent-Length: 3')).to.equal(undefined);
     expect(heads.read('POST /set/b HTTP/1.1\r\nHost: x')).to.equal(undefined);
   });
