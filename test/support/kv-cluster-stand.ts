@@ -47,8 +47,8 @@ export class KvClusterStand {
   }
 
   /** @param aheadMs  how far its machine's clock is ahead of the right time */
-  async start(aheadMs = 0): Promise<KvProcess> {
-    const process = new KvProcess(this, this.processes.length + 1, aheadMs);
+  async start(aheadMs = 0, canOwn = true): Promise<KvProcess> {
+    const process = new KvProcess(this, this.processes.length + 1, aheadMs, canOwn);
     this.processes.push(process);
     void process.start();
     await this.time.advance(100);
@@ -83,6 +83,7 @@ export class KvProcess {
     readonly stand: KvClusterStand,
     number: number,
     aheadMs: number,
+    canOwn: boolean,
   ) {
     this.aheadMs = aheadMs;
     const { time, journal, leases, network } = stand;
@@ -107,7 +108,7 @@ export class KvProcess {
       { leases, clock, clocks, timers: time, random, log: SILENT },
       TIMES,
       this.membership,
-      true,
+      canOwn,
     );
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers: time, log: SILENT, metrics: NO_METRICS },

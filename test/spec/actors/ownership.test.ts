@@ -1,7 +1,8 @@
 /** Proves SE2–SE4, SH2, SH3. */
 import { expect } from 'chai';
 import { rendezvousOwner } from '../../../src/actors/runtime/index.js';
-import { decodeShardLease } from '../../../src/codec/leases/index.js';
+import { sessionKey } from '../../../src/actors/runtime/session.js';
+import { decodeSessionRecord, decodeShardLease } from '../../../src/codec/leases/index.js';
 import { OK } from '../../../src/domain/kv/index.js';
 import type { SessionId, ShardName } from '../../../src/kernel/index.js';
 import { KvClusterStand, SHARD, TIMES } from '../../support/kv-cluster-stand.js';
@@ -62,6 +63,17 @@ describe('ownership of a shard', () => {
     await stand.time.advance(1000);
     expect(stand.owners()).to.deep.equal([other]);
     expect(await other.run('GET a')).to.equal('1');
+  });
+
+  it('needs no right to remove a record where nothing is owned: a session ends with a mark that it is over (SE2)', async () => {
+    const owner = await stand.start();
+    const edge = await stand.start(0, false);
+    await stand.time.advance(500);
+    const recordOf = ({ session }: typeof owner) => stand.leases.get(sessionKey(session.id));
+    for (const { session } of [owner, edge]) await session.close();
+    expect(await recordOf(owner)).to.equal(undefined);
+    const record = await recordOf(edge);
+    expect(record && decodeSessionRecord(record.value).isDead).to.equal(true);
   });
 
   it('goes to a successor after its owner has been silent for the takeover time, not before', async () => {
