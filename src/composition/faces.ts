@@ -15,7 +15,8 @@ import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
 interface Face extends Listener {
-  close(deadline: AbortSignal): Promise<void>;
+  leave?(): void;
+  close(deadline?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -90,7 +91,7 @@ async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...pa
 async function open(c: DependencyContainer, face: Face, port: number, variable: string): Promise<number> {
   const { faces, process } = c.resolve(tokens.CONFIG);
   const bound = await listenOn(face, faces.host, port, variable);
-  c.resolve(tokens.LIFETIME).atEnd(() => face.close(AbortSignal.timeout(process.shutdownMs / 2)));
+  c.resolve(tokens.LIFETIME).closeAtEnd(face, process.shutdownMs / 3);
   return bound;
 }
 

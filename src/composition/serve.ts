@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { DependencyContainer } from 'tsyringe';
 import { checkOfShards } from '../actors/runtime/index.js';
-import { startHealthServer, untilReady } from '../adapters/http-health/index.js';
+import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-health/index.js';
 import { streamSizes } from '../adapters/nats/index.js';
 import { AwaitedStart, journalTotalOf, openNats, sealingOf } from '../adapters/nats/installation/index.js';
 import { DiskUsage, Lifetime, ProcessWatch } from '../adapters/node/index.js';
@@ -33,9 +33,6 @@ export interface RunningProcess {
   /** Finishes what is in flight, hands over, lets go of everything. */
   stop(): Promise<void>;
 }
-
-/** With these an edge can answer, from whichever process owns what is asked. */
-const EDGE_CHECKS = ['start', 'nats', 'control'];
 
 type Checks = () => Record<string, Check>;
 
@@ -76,7 +73,8 @@ function startPlanes(basics: DependencyContainer) {
     const addresses = hasRole(c, 'edge') ? await startFaces(c) : [];
     watchDisk(c);
     const checks = checksOf(c);
-    return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop: () => life.end() };
+    const stop = () => life.endAfter(c.resolve(tokens.CONFIG).process, c.resolve(tokens.TIMERS));
+    return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop };
   });
 }
 
@@ -96,7 +94,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   await life.run(c.resolve(tokens.MEMBERSHIP));
   const session = c.resolve(tokens.SESSION);
   await session.start();
-  life.atEnd(() => session.close());
+  life.closeAtEnd(session);
   c.registerInstance(tokens.JOURNAL_TOTAL, await journalTotalOf(config, nats));
   c.registerInstance(tokens.SEALING, await sealingOf(config, nats, c.resolve(tokens.RANDOM)));
   registerShards(c);
@@ -183,7 +181,9 @@ function checksOf(c: DependencyContainer): Checks {
   const hosts = owners.flatMap((owner) => (owner === undefined ? [] : [owner.host]));
   const readModels = tokens.ifRegistered(c, tokens.READ_MODELS_THREAD);
   const searches = tokens.ifRegistered(c, tokens.SEARCH_THREAD);
+  const life = c.resolve(tokens.LIFETIME);
   return () => ({
+    ...life.checks(),
     nats: nats.check(),
     control: control.check(),
     ...(hosts.length > 0 && { clock: clocks.check(), shards: checkOfShards(hosts) }),

@@ -61,6 +61,11 @@ export const DEFAULTS = {
     'three quarters of the heap limit',
   ),
   shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),
+  drainNoticeMs: derived(
+    '0 embedded, 3000 in a cluster',
+    ({ isEmbedded }) => (isEmbedded ? 0 : 3_000),
+    'A stopping process is unready for so long and answers as ever: three probes a second apart. A third of MILLRACE_SHUTDOWN_MS at most. Where nobody else could answer there is nothing to wait for.',
+  ),
 
   // faces
   host: as('127.0.0.1', 'Nobody but this machine can connect until an operator decides otherwise.'),

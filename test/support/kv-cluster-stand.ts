@@ -21,7 +21,7 @@ import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { DefiniteAppender, recover } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
 import { kvPartition } from '../../src/messages/index.js';
-import { type BootTime, type Clock, type KvGateway, type Log, ROOMY } from '../../src/ports/index.js';
+import { type BootTime, type Clock, type KvGateway, type LeaseStore, type Log, ROOMY } from '../../src/ports/index.js';
 import { LIMITS } from './kv-shard-stand.js';
 import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
 import { NO_LISTENERS } from './no-listeners.js';
@@ -78,6 +78,7 @@ export class KvProcess {
   readonly host: ShardHost<KvWork>;
   readonly gateway: KvGateway;
   readonly #planes = new WeakMap<ShardActor<KvWork>, KvPlane>();
+  #isKilled = false;
 
   constructor(
     readonly stand: KvClusterStand,
@@ -86,7 +87,8 @@ export class KvProcess {
     canOwn: boolean,
   ) {
     this.aheadMs = aheadMs;
-    const { time, journal, leases, network } = stand;
+    const { time, journal, network } = stand;
+    const leases = this.#leases();
     let drawn = number * 1000;
     const draw = (): number => {
       drawn += 7;
@@ -150,6 +152,23 @@ export class KvProcess {
   /** Cut off from the others, though its NATS answers. */
   disconnect(): void {
     this.bus.setConnected(false);
+  }
+
+  /** Killed: it says nothing and stores nothing any more. */
+  kill(): void {
+    this.#isKilled = true;
+    this.disconnect();
+  }
+
+  #leases(): LeaseStore {
+    const { leases } = this.stand;
+    return {
+      get: (key) => leases.get(key),
+      keys: (prefix) => leases.keys(prefix),
+      create: (key, value) => leases.create(key, value),
+      update: (key, value, revision) => (this.#isKilled ? new Promise(() => {}) : leases.update(key, value, revision)),
+      delete: (key) => leases.delete(key),
+    };
   }
 
   async run(line: string): Promise<Reply | string> {

@@ -17,6 +17,8 @@ import { type NatsServer, startNatsServer } from './nats-server.js';
  * machine with two busy cores is not taken for dead.
  */
 const TEST_TIMES: Environment = {
+  // Nobody has to notice a stop but where a test is about that.
+  MILLRACE_DRAIN_NOTICE_MS: '0',
   MILLRACE_SESSION_HEARTBEAT_MS: '200',
   MILLRACE_LEASE_RENEWAL_MS: '300',
   MILLRACE_READ_LEASE_MS: '800',

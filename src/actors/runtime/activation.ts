@@ -34,6 +34,17 @@ export interface ActorPorts {
   readonly recover: RecoverFn;
 }
 
+/**
+ * Nothing that the old owner did after this instant has lengthened its read lease by a renewal; nor by an append, if its
+ * journal still ends there when the claim is stored.
+ */
+export interface Sighting {
+  /** On the monotonic clock of whoever looked. */
+  readonly atMs: number;
+  /** The journal's last position. */
+  readonly position: number;
+}
+
 /** What this activation was given by whoever won the lease. */
 export interface Activation {
   readonly shard: ShardName;
@@ -41,8 +52,10 @@ export interface Activation {
   readonly clusterId: string;
   /** The last entry the lease record vouches for. */
   readonly highWater: (ChainLink & { readonly position: number }) | undefined;
-  /** After the claim, writes are not acknowledged for this long: the old owner may still answer reads. */
+  /** Writes are not acknowledged for this long: the old owner may still answer reads. Counted from the claim, or before. */
   readonly quietMs: number;
+  /** When the old owner was last looked at in its silence; undefined: it was not. */
+  readonly sighting?: Sighting | undefined;
   /** Appends before answering reads, instead of relying on a lease. */
   readonly readsNeedBarrier: boolean;
   /** May reads be answered, given when the last acknowledged append was sent? On the monotonic clock. */

@@ -7,6 +7,8 @@
  *      is executed now; for one that was, the caller hears that the outcome cannot be told any more
  *  RQ4 an owner begins no command that was meant for another, and none after its deadline; asked what became of one
  *      that it has not begun, it says so and never begins it
+ *  RQ5 an owner that has ended says so to whoever still asks it, until a successor is asked: what is on its way to it
+ *      would be lost without a word otherwise, and its caller would wait
  *
  * The caller's side of this is in remote-call.ts.
  */
@@ -129,9 +131,9 @@ export class ShardServer<W extends Work> {
   ) {
     this.#subscription = bus.serve({ kind: 'command', shard: actor.shard }, (payload) => this.#answer(payload));
     void actor.ended.then(() => {
-      this.#subscription.stop();
       this.#isStopped = true;
     });
+    void actor.forgotten.then(() => this.#subscription.stop());
   }
 
   /** While something is remembered that may still be under way. */
@@ -168,9 +170,11 @@ export class ShardServer<W extends Work> {
 
   #outcomeOf(command: RemoteCommand): Promise<Uint8Array> {
     const { commandId, ask, before } = command;
-    if (ask === 'greet') return Promise.resolve(NOTHING);
-    if (ask === 'settle') return this.#settle(commandId);
     const { shard, epoch } = this.actor;
+    if (ask === 'greet') return Promise.resolve(NOTHING);
+    // RQ5. What became of an entry that was open at the end, only a successor can tell.
+    if (ask === 'settle')
+      return this.actor.isEnded ? refusal(`${shard} has no owner here`, {}) : this.#settle(commandId);
     // RQ4. Who is meant knows better than one that was replaced: whichever answers first is heard.
     if (before !== undefined && before.epoch > epoch) return new Promise(() => {});
     if (before !== undefined && before.epoch < epoch) {

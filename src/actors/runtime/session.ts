@@ -9,7 +9,7 @@
  *  SE4 a lost session is over for good: everything held in its name is given up before a new one, with
  *      a new id, begins
  */
-import { decodeSessionRecord, encodeSessionRecord } from '../../codec/leases/index.js';
+import { decodeSessionRecord, encodeSessionRecord, type ShardNews } from '../../codec/leases/index.js';
 import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
 import type { ClockWatch } from './clock-watch.js';
@@ -151,7 +151,12 @@ export class Session {
   /** Says that this process means to go: nobody should give it shards any more. */
   leave(): void {
     this.#isLeaving = true;
-    if (this.#state === 'live') this.#announce();
+    this.#announceIfLive();
+  }
+
+  /** Tells everybody at once what has become of a shard here. */
+  tell(news: ShardNews): void {
+    this.#announceIfLive([news]);
   }
 
   async close(): Promise<void> {
@@ -182,14 +187,15 @@ export class Session {
     this.#announce();
   }
 
-  #announce(): void {
+  #announce(news?: readonly ShardNews[]): void {
     const { id: session, canOwn, processId } = this;
     const clock = this.ports.clocks.reading();
-    this.membership.announce({ session, canOwn, isLeaving: this.#isLeaving, process: processId, clock });
+    const heartbeat = { session, canOwn, isLeaving: this.#isLeaving, process: processId, clock };
+    this.membership.announce(news === undefined ? heartbeat : { ...heartbeat, news });
   }
 
-  #announceIfLive(): void {
-    if (this.isLive) this.#announce();
+  #announceIfLive(news?: readonly ShardNews[]): void {
+    if (this.isLive) this.#announce(news);
   }
 
   /** Never rejects: what failed is tried the next time. */
@@ -260,20 +266,29 @@ export function sessionKey(session: SessionId): string {
   return `${KEY_PREFIX}${session}`;
 }
 
-/** SE2: after this, the session cannot renew. False when it showed a sign of life meanwhile, or nobody knows. */
-export async function markSessionDead(leases: LeaseStore, session: SessionId): Promise<boolean> {
+/** How often the session has renewed its record, which nobody has done between two looks that say the same. */
+export async function renewalsOf(leases: LeaseStore, session: SessionId): Promise<number | undefined> {
+  const record = await leases.get(sessionKey(session));
+  return record === undefined ? undefined : decodeSessionRecord(record.value).counter;
+}
+
+/**
+ * SE2: after this, the session cannot renew. Undefined when it showed a sign of life meanwhile, or nobody knows.
+ * @returns how often it had renewed by then
+ */
+export async function markSessionDead(leases: LeaseStore, session: SessionId): Promise<number | undefined> {
   const record = await leases.get(sessionKey(session));
   if (record === undefined) {
     // It has ended, or a lagging server does not show it yet: only a record of our own settles that.
     const created = await leases.create(sessionKey(session), encodeSessionRecord({ counter: 0, isDead: true }));
-    return created.kind === 'stored';
+    return created.kind === 'stored' ? 0 : undefined;
   }
   const { counter, isDead } = decodeSessionRecord(record.value);
-  if (isDead) return true;
+  if (isDead) return counter;
   const outcome = await leases.update(
     sessionKey(session),
     encodeSessionRecord({ counter, isDead: true }),
     record.revision,
   );
-  return outcome.kind === 'stored';
+  return outcome.kind === 'stored' ? counter : undefined;
 }

@@ -34,12 +34,20 @@ import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
+/** An end is told to those who ask for so long, unless a successor is there sooner; a claim takes a tenth of it. */
+const FORGOTTEN_AFTER_MS = 1000;
 /** A write of another tenant goes round the loop some four times; what a round costs beside it is a twentieth of this. */
 const SLICE_MS = 1;
 
 export class ShardActor<W extends Work> {
   /** Resolves when the actor has ended, with why. */
   readonly ended: Promise<MillraceError>;
+  /** Resolves once nobody asks this activation any more: a successor has claimed the shard, or it has ended for a while. */
+  readonly forgotten: Promise<void>;
+  #onForgotten: () => void = () => {};
+  /** Resolves when its claim is stored: no other owner's entries are from then on. */
+  readonly claimed: Promise<void>;
+  #onClaimed: () => void = () => {};
   /** Resolves when the actor serves; rejects if it ends before. */
   readonly serving: Promise<void>;
   #onServing: () => void = () => {};
@@ -74,6 +82,12 @@ export class ShardActor<W extends Work> {
     this.#open = newPending(1);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
+    });
+    this.claimed = new Promise((resolve) => {
+      this.#onClaimed = resolve;
+    });
+    this.forgotten = new Promise((resolve) => {
+      this.#onForgotten = resolve;
     });
     this.serving = new Promise((resolve, reject) => {
       this.#onServing = resolve;
@@ -213,7 +227,12 @@ export class ShardActor<W extends Work> {
     this.end(asFailure(error, this.shard));
   }
 
-  private get isEnded(): boolean {
+  /** A successor is asked from now on. */
+  forget(): void {
+    this.#onForgotten();
+  }
+
+  get isEnded(): boolean {
     return this.#state === 'ended';
   }
 
@@ -231,11 +250,12 @@ export class ShardActor<W extends Work> {
     this.#inFlight = undefined;
     this.#open = newPending(NO_TURN);
     this.#end(why);
+    this.ports.timers.after(FORGOTTEN_AFTER_MS, () => this.forget());
   }
 
   async #claim(): Promise<void> {
     const { journal, appender, clock, random, timers } = this.ports;
-    const { shard, epoch, clusterId, quietMs } = this.activation;
+    const { shard, epoch, clusterId, quietMs, sighting } = this.activation;
     const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
     this.#time.follow(head.clockMs);
@@ -245,7 +265,10 @@ export class ShardActor<W extends Work> {
     const sentAtMs = clock.monotonicMs();
     await this.#writer.appendClaim(clusterId, this.#time.nowMs(), this.#watch());
     this.#lastAppendSentAtMs = sentAtMs;
-    this.#quietUntilMs = clock.monotonicMs() + quietMs;
+    this.#onClaimed();
+    // Behind the same position as then: the old owner has had no append acknowledged since.
+    const isUnchanged = sighting !== undefined && sighting.position === end.lastPosition;
+    this.#quietUntilMs = (isUnchanged ? sighting.atMs : clock.monotonicMs()) + quietMs;
   }
 
   async #replay(): Promise<void> {

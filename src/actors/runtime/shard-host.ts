@@ -6,17 +6,21 @@
  *  SH2 nobody's shard is taken without its release, or its silence for `takeoverMs` and its session marked dead
  *  SH3 a lease in our name without an actor is taken again or let go: while we live, nobody else may
  *  SH4 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
+ *  SH5 who lets go of a shard says so, and who claims it too: the one is looked at at once, the other ends what former
+ *      owners still answer. Leases and the journal alone decide; what is missed is found by looking
+ *  SH6 a silent owner is looked at before it may be replaced. What neither its session's record nor its journal shows
+ *      to have been stored since then has not lengthened its read lease, which therefore ends that much sooner
  */
-import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec/leases/index.js';
+import { decodeShardLease, encodeShardLease, type Heartbeat, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, isMillraceError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, Journal, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
-import type { Activation } from './activation.js';
+import type { Activation, Sighting } from './activation.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
 import { rendezvousOwner } from './placement.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
-import { markSessionDead, type Session } from './session.js';
+import { markSessionDead, renewalsOf, type Session } from './session.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
@@ -79,6 +83,18 @@ interface Held<W extends Work> {
   savedAtMs: number;
 }
 
+/** A silent owner, as it was seen (SH6). */
+interface Seen extends Sighting {
+  readonly session: SessionId;
+  readonly epoch: number;
+  /** Of its session's record; a mark of death leaves it as it is. */
+  readonly renewals: number;
+}
+
+/** Of the silence after which an owner may be replaced: longer than between two heartbeats, and short of the read lease. */
+const SIGHTED_AFTER = 1 / 4;
+/** Shards that are let go of together: each move is a few synced writes, and behind those of all others it would wait. */
+const MOVES_AT_ONCE = 4;
 /** Damage seen this often in a row is not a stale read. */
 const DAMAGE_TRIES = 5;
 
@@ -91,6 +107,11 @@ export class ShardHost<W extends Work> {
   readonly #lookFailures = new Map<ShardName, string>();
   readonly #damageSeen = new Map<ShardName, number>();
   readonly #notBeforeMs = new Map<ShardName, number>();
+  readonly #seenSilent = new Map<ShardName, Seen>();
+  /** To be looked at once more, because something was heard during a look (SH5). */
+  readonly #heardOf = new Set<ShardName>();
+  /** Activations that have ended here, and may still be asked. */
+  readonly #former = new Set<ShardActor<W>>();
   #look: Timer | undefined;
   #isStopping = false;
   #isHandingOver = false;
@@ -105,6 +126,7 @@ export class ShardHost<W extends Work> {
 
   start(): void {
     this.session.whenLost((why) => this.#endAll(why));
+    this.membership.whenHeard((heartbeat) => this.#hear(heartbeat));
     this.#lookNow();
   }
 
@@ -138,7 +160,37 @@ export class ShardHost<W extends Work> {
     this.#isStopping = true;
     this.#look?.cancel();
     this.session.leave();
-    await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard)));
+    const { beforeHandOver } = this.options;
+    const coming = new Map([...this.#held].map(([shard, { actor }]) => [shard, beforeHandOver?.(actor)] as const));
+    const handOverInTurn = async () => {
+      for (const [shard, isReady] of coming) {
+        coming.delete(shard);
+        await this.#handOver(shard, isReady);
+      }
+    };
+    await Promise.all(Array.from({ length: MOVES_AT_ONCE }, handOverInTurn));
+    // What is on its way here is answered, as long as anybody may come to whom it is sent on.
+    if (this.#hasSuccessors) await Promise.all([...this.#former].map(({ forgotten }) => forgotten));
+  }
+
+  get #hasSuccessors(): boolean {
+    return !this.options.isExclusive && this.membership.candidates(this.times.takeoverMs).length > 0;
+  }
+
+  /** SH5. */
+  #hear({ session, news = [] }: Heartbeat): void {
+    if (session === this.session.id) return;
+    for (const { shard, epoch, what } of news) {
+      if (what === 'released' && this.options.shards.includes(shard)) {
+        if (this.#busy.has(shard)) this.#heardOf.add(shard);
+        else if (!this.#isStopping) this.#lookAt(shard);
+      }
+      if (what === 'taken') this.#forgetFormer(shard, epoch);
+    }
+  }
+
+  #forgetFormer(shard: ShardName, epoch: number): void {
+    for (const actor of this.#former) if (actor.shard === shard && actor.epoch < epoch) actor.forget();
   }
 
   #endAll(why: string): void {
@@ -183,7 +235,10 @@ export class ShardHost<W extends Work> {
         this.ports.log.warn('shard.look-failed', { shard, cause: describeError(error) });
         if (isMillraceError(error, 'JOURNAL_DAMAGED')) this.#countDamage(shard, error);
       })
-      .finally(() => this.#busy.delete(shard));
+      .finally(() => {
+        this.#busy.delete(shard);
+        if (this.#heardOf.delete(shard) && !this.#isStopping) this.#lookAt(shard);
+      });
   }
 
   #isMine(shard: ShardName): boolean {
@@ -196,11 +251,15 @@ export class ShardHost<W extends Work> {
     if (!this.session.mayTake) return;
     if (!this.#isMine(shard)) {
       if (this.#leftBehind.has(shard)) await this.#letGo(shard);
+      else await this.#lookAtSilence(shard);
       return;
     }
     const record = await leases.get(shard);
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
-    if (lease !== undefined && !(await this.#isFree(lease))) return;
+    const sighting = this.#seenSilent.get(shard);
+    const renewals = lease === undefined ? undefined : await this.#freeAfter(lease);
+    if (lease !== undefined && renewals === undefined) return;
+    const isUnchanged = sighting?.epoch === lease?.epoch && sighting?.renewals === renewals;
     const end = await readJournalEnd(journal, shard);
     this.session.noteJournal(shard, end.head.clockMs);
     if (lease !== undefined && lease.createdAt !== end.createdAt) {
@@ -222,7 +281,7 @@ export class ShardHost<W extends Work> {
     this.#leftBehind.set(shard, mine.epoch);
     const revision = await this.#takeLease(shard, mine, record?.revision);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
-    this.#activate(shard, mine, revision);
+    this.#activate(shard, mine, revision, isUnchanged ? sighting : undefined);
   }
 
   /** A session that was lost meanwhile is another one, though this process goes on. */
@@ -230,12 +289,31 @@ export class ShardHost<W extends Work> {
     return this.session.isLive && this.session.id === session;
   }
 
-  /** SH2. */
-  async #isFree(lease: ShardLease): Promise<boolean> {
-    if (lease.isReleased || this.options.isExclusive) return true;
-    if (lease.session === this.session.id) return true;
-    if (this.membership.silentForMs(lease.session) < this.times.takeoverMs) return false;
-    return markSessionDead(this.ports.leases, lease.session);
+  /** SH2. @returns how often the owner had renewed, undefined while the shard is not free */
+  async #freeAfter({ isReleased, session }: ShardLease): Promise<number | undefined> {
+    if (isReleased || this.options.isExclusive || session === this.session.id) return NO_MATTER;
+    if (this.membership.silentForMs(session) < this.times.takeoverMs) return undefined;
+    return markSessionDead(this.ports.leases, session);
+  }
+
+  /** SH6. Everything is read before the instant that is noted. */
+  async #lookAtSilence(shard: ShardName): Promise<void> {
+    const { leases, journal, clock } = this.ports;
+    const sightedAfterMs = this.times.takeoverMs * SIGHTED_AFTER;
+    const heard = this.membership.candidates(sightedAfterMs);
+    if (rendezvousOwner(shard, heard) !== this.session.id) {
+      this.#seenSilent.delete(shard);
+      return;
+    }
+    if (this.#seenSilent.has(shard)) return;
+    const record = await leases.get(shard);
+    if (record === undefined) return;
+    const { session, epoch, isReleased } = decodeShardLease(record.value);
+    if (isReleased || this.membership.silentForMs(session) < sightedAfterMs) return;
+    const renewals = await renewalsOf(leases, session);
+    const { last: position } = await journal.tail(shard);
+    if (renewals === undefined) return;
+    this.#seenSilent.set(shard, { session, epoch, renewals, position, atMs: clock.monotonicMs() });
   }
 
   async #takeLease(shard: ShardName, lease: ShardLease, revision: number | undefined): Promise<number | undefined> {
@@ -250,7 +328,7 @@ export class ShardHost<W extends Work> {
     return record.revision;
   }
 
-  #activate(shard: ShardName, lease: ShardLease, revision: number): void {
+  #activate(shard: ShardName, lease: ShardLease, revision: number, sighting: Sighting | undefined): void {
     const { isExclusive, readsNeedBarrier, clusterId } = this.options;
     const { readLeaseMs, marginMs } = this.times;
     const actor = this.options.createActor({
@@ -259,6 +337,7 @@ export class ShardHost<W extends Work> {
       clusterId,
       highWater: lease.highWater,
       quietMs: lease.needsQuiet ? readLeaseMs + marginMs : 0,
+      sighting,
       readsNeedBarrier,
       mayAnswerReads: isExclusive
         ? () => true
@@ -270,10 +349,15 @@ export class ShardHost<W extends Work> {
     });
     const savedNumber = lease.highWater?.number ?? 0;
     this.#leftBehind.delete(shard);
+    this.#seenSilent.delete(shard);
     this.#held.set(shard, { actor, lease, revision, savedNumber, savedAtMs: this.ports.clock.monotonicMs() });
     this.ports.log.info('shard.claiming', { shard, epoch: lease.epoch });
     this.ports.metrics.takeover(shard);
     void actor.ended.then((why) => this.#onEnded(shard, actor, why));
+    void actor.claimed.then(() => {
+      this.#forgetFormer(shard, lease.epoch);
+      this.session.tell({ shard, epoch: lease.epoch, what: 'taken' });
+    });
     void actor.start().then(() => {
       if (actor.state !== 'serving') return;
       this.#damageSeen.delete(shard);
@@ -285,6 +369,9 @@ export class ShardHost<W extends Work> {
   #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
     if (this.#held.get(shard)?.actor === actor) this.#held.delete(shard);
     this.#leftBehind.set(shard, actor.epoch);
+    this.#former.add(actor);
+    void actor.forgotten.then(() => this.#former.delete(actor));
+    if (this.options.isExclusive) actor.forget();
     if (why.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.#lookIn(this.times.lookEveryMs);
@@ -307,7 +394,7 @@ export class ShardHost<W extends Work> {
   async #tend(shard: ShardName, held: Held<W>): Promise<void> {
     if (held.actor.state !== 'serving') return;
     if (await this.#shouldMove(shard)) {
-      await this.#handOver(shard);
+      await this.#handOver(shard, this.options.beforeHandOver?.(held.actor));
       return;
     }
     const nowMs = this.ports.clock.monotonicMs();
@@ -325,12 +412,12 @@ export class ShardHost<W extends Work> {
     return rendezvousOwner(shard, candidates) !== this.session.id;
   }
 
-  async #handOver(shard: ShardName): Promise<void> {
+  async #handOver(shard: ShardName, isReady: Promise<void> | undefined): Promise<void> {
     const held = this.#held.get(shard);
     if (held === undefined) return;
     this.#isHandingOver = true;
     try {
-      await this.options.beforeHandOver?.(held.actor);
+      await isReady;
       const head = await held.actor.drain();
       this.#held.delete(shard);
       if (head === undefined) return;
@@ -338,7 +425,9 @@ export class ShardHost<W extends Work> {
       const isSaved = await this.#save(shard, held, head, true).catch(() => false);
       if (!isSaved) return;
       this.#leftBehind.delete(shard);
-      this.ports.log.info('shard.released', { shard, epoch: held.lease.epoch, number: head.number });
+      const { epoch } = held.lease;
+      this.session.tell({ shard, epoch, what: 'released' });
+      this.ports.log.info('shard.released', { shard, epoch, number: head.number });
     } finally {
       this.#isHandingOver = false;
     }
@@ -382,6 +471,9 @@ export class ShardHost<W extends Work> {
     return true;
   }
 }
+
+/** Nobody has to be waited for. */
+const NO_MATTER = -1;
 
 /** It has stored more than the mark of its journal says. */
 function hasGrown<W extends Work>({ actor: { head }, savedNumber }: Held<W>): boolean {

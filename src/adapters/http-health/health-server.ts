@@ -32,6 +32,9 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
+/** With these an edge can answer, from whichever process owns what is asked; `stop`: until balancers have noticed. */
+export const EDGE_CHECKS = ['start', 'stop', 'nats', 'control'];
+
 /** A probe that waits longer than this has its answer: not ready. */
 const CHECKS_TIMEOUT_MS = 2_000;
 /** Stands for all checks when they do not answer. */

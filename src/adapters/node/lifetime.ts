@@ -1,7 +1,24 @@
-/** What ends the parts of a process, the last one first. */
+/**
+ * What ends the parts of a process, the last one first.
+ *
+ *  LIF1 before anything ends it is said that it will: whoever sends requests here goes elsewhere meanwhile, and what comes
+ *       all the same is answered
+ */
+import type { Check, Timers } from '../../ports/index.js';
+
+interface EndTimes {
+  readonly drainNoticeMs: number;
+  readonly shutdownMs: number;
+}
+
+/** Of the time that an end may take, the part that its notice may have: what is under way and the hand-over come after it. */
+const NOTICE_SHARE = 1 / 3;
+
 export class Lifetime {
   readonly #ends: (() => unknown)[] = [];
+  readonly #notices: (() => unknown)[] = [];
   isEnding = false;
+  #isAnnounced = false;
 
   /** What `start` begins; when that fails, whatever it had begun is ended again. */
   static async begin<T>(start: (life: Lifetime) => Promise<T>): Promise<T> {
@@ -22,6 +39,26 @@ export class Lifetime {
   async run(part: { start(): unknown; stop(): unknown }): Promise<void> {
     await part.start();
     this.atEnd(() => part.stop());
+  }
+
+  /** Told when the end is announced, and closed at the end; what it has under way by then may take so long. */
+  closeAtEnd(part: { leave?(): unknown; close(deadline?: AbortSignal): unknown }, withinMs?: number): void {
+    this.#notices.push(() => part.leave?.());
+    this.atEnd(() => part.close(withinMs === undefined ? undefined : AbortSignal.timeout(Math.floor(withinMs))));
+  }
+
+  /** For those who ask whether to send requests here. */
+  checks(): Record<string, Check> {
+    return this.#isAnnounced ? { stop: { ok: false, detail: 'the process is about to end' } } : {};
+  }
+
+  /** LIF1. */
+  async endAfter({ drainNoticeMs, shutdownMs }: EndTimes, timers: Pick<Timers, 'pause'>): Promise<void> {
+    this.#isAnnounced = true;
+    for (const tell of this.#notices.splice(0)) await tell();
+    const noticeMs = Math.min(drainNoticeMs, Math.floor(shutdownMs * NOTICE_SHARE));
+    if (noticeMs > 0) await timers.pause(noticeMs);
+    await this.end();
   }
 
   async end(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Records of the lease bucket and heartbeats ↔ bytes: MessagePack lists, the version first. What cannot be read is JOURNAL_DAMAGED. */
-import type { SessionId } from '../../kernel/index.js';
+import type { SessionId, ShardName } from '../../kernel/index.js';
 import {
   absent,
   bothWays,
@@ -61,6 +61,16 @@ const clockReading = openRecord({
 });
 export type ClockReading = TypeOf<typeof clockReading>;
 
+/** Told at once, with a heartbeat of its own; whoever misses it finds the same in the leases a little later. */
+const shardNews = openRecord({
+  shard: text<ShardName>(),
+  /** Of the activation that it is about. */
+  epoch: integer,
+  /** Let go of, for whoever is next; or claimed. A word that is not known is of a later version, and passed over. */
+  what: text<'released' | 'taken'>(),
+});
+export type ShardNews = TypeOf<typeof shardNews>;
+
 const heartbeat = openFields({
   session,
   canOwn: flag,
@@ -69,6 +79,8 @@ const heartbeat = openFields({
   process: session,
   /** Not in those of older versions. */
   clock: absent(clockReading),
+  /** What has just become of shards of this process. */
+  news: absent(listOf(shardNews)),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');

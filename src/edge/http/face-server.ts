@@ -4,7 +4,8 @@
  * Invariants
  *  FSE1 Node's strict parser, or one that takes less and leaves the rest to it (plain-head.ts); a request that it refuses is answered once and its connection closed
  *  FSE2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
- *  FSE3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
+ *  FSE3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last; after
+ *       `leave`, which comes before it, every answer is its connection's last, and connections are still accepted
  *  FSE4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
  *       name none. Refusals of it are in the face's words, and Node's own never go out
  *  FSE5 a request has no more headers than are read: those behind would be lost, its length among them
@@ -57,6 +58,8 @@ export interface FaceBehaviour {
 export interface FaceServer {
   /** @returns the address that is listened on, with the real port. @throws what `listen` reports: EADDRINUSE … */
   listen(port: number, host: string): Promise<AddressInfo>;
+  /** It will be closed soon: clients do well to come back elsewhere. */
+  leave(): void;
   /** Resolves when every connection has ended: after what is in flight, or once `deadline` is aborted. */
   close(deadline?: AbortSignal): Promise<void>;
 }
@@ -71,7 +74,9 @@ export function createFaceServer(
   const server = boundedServer(limits, tls);
   // Names and values in turn.
   const mostHeaderParts = 2 * limits.maxHeadersCount;
+  let isLeaving = false;
   const handle = (request: FaceRequest, response: ServerResponse) => {
+    if (isLeaving) response.shouldKeepAlive = false;
     if (request.rawHeaders.length > mostHeaderParts || !hasOneHost(request)) {
       const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
       refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
@@ -101,6 +106,10 @@ export function createFaceServer(
     listen: (port, host) => {
       const acceptFailed = (error: Error) => face.acceptFailed(error);
       return listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
+    },
+    leave: () => {
+      isLeaving = true;
+      plain?.leave();
     },
     close: (deadline) => {
       face.drain();

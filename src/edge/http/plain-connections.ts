@@ -37,6 +37,7 @@ export class PlainConnections implements PlainAnswers {
   readonly stalledMs: number;
   readonly #open = new Set<PlainConnection>();
   #isDraining = false;
+  #isLeaving = false;
   #second = 0;
   #dateText = '';
 
@@ -54,6 +55,15 @@ export class PlainConnections implements PlainAnswers {
 
   get isDraining(): boolean {
     return this.#isDraining;
+  }
+
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** What comes from now on is answered by Node's server, as its connection's last. */
+  leave(): void {
+    this.#isLeaving = true;
   }
 
   /** Those without a request end now, the others with its answer. */
@@ -117,7 +127,7 @@ class PlainConnection {
       return;
     }
     const { parts } = this.all;
-    const headEnd = parts.isFresh() ? bytes.indexOf(END_OF_HEAD) : -1;
+    const headEnd = parts.isFresh() && !this.all.isLeaving ? bytes.indexOf(END_OF_HEAD) : -1;
     const head = headEnd < 0 ? undefined : this.#heads.read(bytes.toString('latin1', 0, headEnd));
     const bodyStart = headEnd + END_OF_HEAD.length;
     const end = bodyStart + (head?.bodyBytes ?? 0);

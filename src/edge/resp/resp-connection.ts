@@ -64,6 +64,7 @@ export class RespConnection implements ClientLink {
   #isFlushSoon = false;
   #isPumping = false;
   #isEnding = false;
+  #endsWithAnswer = false;
   #doubtedAtMs: number | undefined;
   #isLookingAgain = false;
   #isAwaitingReader = false;
@@ -194,10 +195,12 @@ export class RespConnection implements ClientLink {
     this.#held.close();
   }
 
-  /** Ends as soon as nothing is under way. */
-  drain(): void {
-    if (this.client.blocked === undefined) {
-      this.endAfterReplies();
+  /** Ends as soon as nothing is under way: with the next answer, if it was used within `recentMs`. */
+  drain(recentMs: number): void {
+    const { client, face } = this;
+    if (client.blocked === undefined) {
+      if (!this.isWaiting && face.parts.clock.monotonicMs() - client.lastAtMs < recentMs) this.#endsWithAnswer = true;
+      else this.endAfterReplies();
       return;
     }
     this.#isEnding = true;
@@ -290,7 +293,8 @@ export class RespConnection implements ClientLink {
       return;
     }
     this.#output.flush();
-    if (this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
+    const isLast = this.#endsWithAnswer && this.#parser.bufferedBytes === 0;
+    if (isLast || this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
     else this.#input.open();
   }
 

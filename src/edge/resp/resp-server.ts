@@ -4,7 +4,8 @@
  * Invariants
  *  RSE1 one address has a bounded share of a bounded number of connections; who is one too many is told so
  *  RSE2 nobody stays who has not signed in, whose password or user is gone, or who does not read
- *  RSE3 after `close` began no connection is accepted, and what is under way is answered as its connection's last
+ *  RSE3 after `close` began no connection is accepted, and what is under way is answered as its connection's last; one
+ *       that is in use ends with its next answer, where its client has nothing under way that would be lost
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -34,6 +35,8 @@ export interface RespServer {
   counts(): RespCounts;
 }
 
+/** A connection that was used as lately as this is waited for as long, so that it ends with an answer. */
+const LAST_ANSWERS_MS = 250;
 const TOO_MANY = '-ERR max number of clients reached\r\n';
 
 export function createRespServer(parts: RespServerParts): RespServer {
@@ -68,7 +71,9 @@ export function createRespServer(parts: RespServerParts): RespServer {
       face.isDraining = true;
       face.pauses.close();
       connections.drain();
+      const ending = parts.timers.after(LAST_ANSWERS_MS, () => connections.endAll());
       await close(server, () => connections.cutAll(), deadline);
+      ending.cancel();
       sweeping?.cancel();
     },
   };
@@ -153,7 +158,11 @@ class ConnectionRegister {
   }
 
   drain(): void {
-    for (const connection of this.#connections) connection.drain();
+    for (const connection of this.#connections) connection.drain(LAST_ANSWERS_MS);
+  }
+
+  endAll(): void {
+    for (const connection of this.#connections) connection.endAfterReplies();
   }
 
   cutAll(): void {

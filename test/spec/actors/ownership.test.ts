@@ -1,11 +1,11 @@
-/** Proves SE2–SE4, SH2, SH3. */
+/** Proves SE2–SE4, SH2, SH3, SH5, SH6. */
 import { expect } from 'chai';
 import { rendezvousOwner } from '../../../src/actors/runtime/index.js';
 import { sessionKey } from '../../../src/actors/runtime/session.js';
 import { decodeSessionRecord, decodeShardLease } from '../../../src/codec/leases/index.js';
 import { OK } from '../../../src/domain/kv/index.js';
 import type { SessionId, ShardName } from '../../../src/kernel/index.js';
-import { KvClusterStand, SHARD, TIMES } from '../../support/kv-cluster-stand.js';
+import { KvClusterStand, type KvProcess, SHARD, TIMES } from '../../support/kv-cluster-stand.js';
 
 describe('ownership of a shard', () => {
   let stand: KvClusterStand;
@@ -56,12 +56,12 @@ describe('ownership of a shard', () => {
     const other = owner === first ? second : first;
     await owner?.run('SET a 1');
     const stopped = owner?.host.stop();
-    await stand.time.advance(100);
-    await stopped;
-    expect(await lease()).to.include({ isReleased: true });
-    await owner?.session.close();
-    await stand.time.advance(1000);
+    await stand.time.advance(200);
+    // It was told of at once: no look was due by then.
     expect(stand.owners()).to.deep.equal([other]);
+    await stopped;
+    expect(await lease()).to.include({ epoch: 2, session: other.session.id });
+    await owner?.session.close();
     expect(await other.run('GET a')).to.equal('1');
   });
 
@@ -92,6 +92,45 @@ describe('ownership of a shard', () => {
     expect(other.host.actorOf(SHARD)?.epoch).to.be.greaterThan(1);
     expect(await other.run('GET a')).to.equal('1');
   });
+
+  async function twoProcesses() {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const second = await stand.start();
+    await stand.time.advance(TIMES.takeoverMs + 1000);
+    const [owner] = stand.owners();
+    return { owner: owner as typeof first, other: owner === first ? second : first };
+  }
+
+  it('is written to again soon after a kill: its owner was seen to renew nothing while it was silent', async () => {
+    const { owner, other } = await twoProcesses();
+    owner.kill();
+    const killedAtMs = stand.time.monotonicMs();
+    await stand.time.advance(TIMES.takeoverMs);
+    expect(await other.run('SET a 1')).to.deep.equal(OK);
+    const afterMs = stand.time.monotonicMs() - killedAtMs;
+    // A quarter of the silence, two looks at the leases, the read lease and its margin.
+    const { takeoverMs, readLeaseMs, marginMs } = TIMES;
+    expect(afterMs).to.be.at.most(Math.max(takeoverMs, takeoverMs / 4 + readLeaseMs + marginMs) + 600);
+  });
+
+  for (const [what, showsLife] of [
+    ['stored something', (owner: KvProcess) => owner.run('SET b 1')],
+    ['renewed its session', async () => undefined],
+  ] as const) {
+    it(`is not written to before the read lease of a silent owner is over that ${what} after it was looked at`, async () => {
+      const { owner, other } = await twoProcesses();
+      // It is not heard, and goes on renewing by itself.
+      if (what === 'stored something') owner.kill();
+      else owner.disconnect();
+      await stand.time.advance(TIMES.takeoverMs / 2);
+      await showsLife(owner);
+      while (other.host.actorOf(SHARD) === undefined) await stand.time.advance(50);
+      const takenAtMs = stand.time.monotonicMs();
+      expect(await other.run('SET a 1')).to.deep.equal(OK);
+      expect(stand.time.monotonicMs() - takenAtMs).to.be.at.least(TIMES.readLeaseMs + TIMES.marginMs - 50);
+    });
+  }
 
   it('is lost with the session: an owner that was taken for dead answers nothing, and begins again', async () => {
     const first = await stand.start();

@@ -1,10 +1,16 @@
-/** Proves RC1–RC4, RQ1, RQ2, RQ4, SA7, MB2. */
+/** Proves RC1–RC4, RQ1, RQ2, RQ4, RQ5, SA7, MB2. */
 import { expect } from 'chai';
 import { KvShardGateway, type KvWork, serveKvShard } from '../../../src/actors/kv-shard/index.js';
 import { type ShardActor, ShardCaller } from '../../../src/actors/runtime/index.js';
-import { decodeRemoteCommand, type RemoteCommand } from '../../../src/codec/remote/index.js';
+import {
+  decodeAnswer,
+  decodeRemoteCommand,
+  encodeKvRequest,
+  encodeRemoteCommand,
+  type RemoteCommand,
+} from '../../../src/codec/remote/index.js';
 import { OK, type Reply } from '../../../src/domain/kv/index.js';
-import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
+import { type CommandId, type DatabaseId, isMillraceError, type MillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
@@ -180,6 +186,46 @@ describe('a command to an owner in another process', () => {
     });
     expect(script.failure?.code).to.equal('OUTCOME_UNKNOWN');
     expect(script.afterMs).to.be.below(LIMITS.deadlineMs);
+  });
+
+  it('is told by an owner that has ended that it has, until a successor is asked', async () => {
+    const actor = await stand.serving();
+    serve(actor);
+    const drained = actor.drain();
+    await pass(10);
+    await drained;
+    const partition = kvPartition(DATABASE, 0);
+    const body = encodeKvRequest({
+      database: DATABASE,
+      partition,
+      mode: 'single',
+      commands: [['INCR', 'n']],
+      bytes: 6,
+    });
+    const said = async (what: 'command' | 'settle') => {
+      const command = {
+        commandId: 'c-1' as CommandId,
+        isRetry: false,
+        body,
+        ask: what,
+        before: undefined,
+      };
+      const answer = edge.request(TOPIC, encodeRemoteCommand(command), 100).then(
+        (bytes) => decodeAnswer(bytes).result,
+        (error: unknown) => error,
+      );
+      await pass(10);
+      const result = await answer;
+      if (!isMillraceError(result)) throw new Error('it answered');
+      const { isUnserved, isChecked } = result.details;
+      return { code: result.code, isUnserved, isChecked };
+    };
+    // What was in flight at its end it cannot tell: it says nothing of what it has checked.
+    const refused = { code: 'SHARD_UNAVAILABLE', isUnserved: undefined, isChecked: undefined };
+    expect([await said('command'), await said('settle')]).to.deep.equal([refused, refused]);
+    actor.forget();
+    await pass(10);
+    expect(await said('command')).to.include({ code: 'SHARD_UNAVAILABLE', isUnserved: true });
   });
 
   it('that its client was told nothing certain about is not executed by a successor that comes up later', async () => {

@@ -1,4 +1,4 @@
-/** Proves PLC1–PLC4. */
+/** Proves PLC1–PLC4, FSE3. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
@@ -32,6 +32,23 @@ describe('edge/kv: connections with plain requests', () => {
     await face.post('/set/wide', 'ü'.repeat(5));
   });
   after(() => face.stop());
+
+  it('answer as their connection’s last once the face is about to close, which takes new ones until it does', async () => {
+    const leaving = await new KvFaceHarness().start();
+    const before = net.connect(Number(new URL(leaving.url).port), '127.0.0.1');
+    await once(before, 'connect');
+    leaving.server.leave();
+    let heard = '';
+    before.setEncoding('latin1').on('data', (text) => {
+      heard += text;
+    });
+    before.write(get('/get/k'));
+    await once(before, 'close');
+    expect(heard).to.match(/^HTTP\/1.1 200 OK\r\n/);
+    expect(heard).to.match(/^Connection: close\r$/im);
+    expect(await leaving.raw(get('/get/k'), 'null}')).to.match(/^Connection: close\r$/im);
+    await leaving.stop();
+  });
 
   const cases: readonly [string, (headers: string) => string][] = [
     ['a command', (headers) => get('/get/k', headers)],

@@ -267,6 +267,17 @@ describe('native protocol: bounds and the end', () => {
     await closed;
   });
 
+  it('ends a connection that is in use with its next answer, and then those that say nothing', async () => {
+    const face = await new RespFaceHarness().start();
+    const client = await face.client();
+    const silent = await face.client();
+    const closed = face.server.close();
+    expect(await client.call('SET', 'a', '1')).to.equal('+OK\r\n');
+    await client.closed();
+    await silent.closed();
+    await closed;
+  });
+
   it('cuts everything off at the deadline', async () => {
     const face = await new RespFaceHarness().start();
     const client = await face.client();

@@ -1,3 +1,4 @@
+/** Proves LIF1. */
 import { expect } from 'chai';
 import { Lifetime } from '../../../src/adapters/node/lifetime.js';
 
@@ -18,6 +19,19 @@ describe('the lifetime of a process', () => {
     expect(life.isEnding).to.equal(false);
     await life.end();
     expect(told).to.deep.equal(['journal starts', 'face starts', 'ends: true', 'face stops', 'journal stops']);
+  });
+
+  it('says that it is about to end, and goes on while others notice, for a third of its time at most', async () => {
+    const told: unknown[] = [];
+    const timers = { pause: async (ms: number) => void told.push(ms) };
+    for (const drainNoticeMs of [3000, 5000, 0]) {
+      const life = new Lifetime();
+      life.closeAtEnd({ leave: () => told.push('leaves'), close: () => told.push('ends') });
+      expect(life.checks()).to.deep.equal({});
+      await life.endAfter({ drainNoticeMs, shutdownMs: 10_000 }, timers);
+      expect(life.checks()).to.deep.equal({ stop: { ok: false, detail: 'the process is about to end' } });
+    }
+    expect(told).to.deep.equal(['leaves', 3000, 'ends', 'leaves', 3333, 'ends', 'leaves', 'ends']);
   });
 
   it('does not stop what could not be started, and stops nothing twice', async () => {

@@ -6,7 +6,7 @@ import {
   encodeBootTimes,
   encodeHeartbeat,
 } from '../../../../src/codec/leases/index.js';
-import type { SessionId } from '../../../../src/kernel/index.js';
+import type { SessionId, ShardName } from '../../../../src/kernel/index.js';
 
 const heartbeat = {
   session: 'node-1' as SessionId,
@@ -20,6 +20,7 @@ const heartbeat = {
     isBehindJournal: false,
     heard: [['node-2' as SessionId, 1, -3] as const],
   },
+  news: [{ shard: 'KV_3' as ShardName, epoch: 4, what: 'released' as const }],
 };
 
 describe('heartbeats', () => {
@@ -28,7 +29,7 @@ describe('heartbeats', () => {
   });
 
   it('of versions that said nothing of their clocks are read', () => {
-    const { clock: _, ...older } = heartbeat;
+    const { clock: _, news: __, ...older } = heartbeat;
     const bytes = encode([1, 'node-1', true, false, 'node-0']);
     expect(decodeHeartbeat(bytes)).to.deep.equal(older);
     expect(Buffer.from(encodeHeartbeat(older))).to.deep.equal(Buffer.from(bytes));
