@@ -197,13 +197,15 @@ export class OrderedFeed {
 
   #receive(message: Msg): void {
     this.#heard();
-    const headers = message.headers;
-    if (headers !== undefined && headers.code >= 400 && message.data.length === 0) {
+    const { data } = message;
+    // What is stored keeps the headers that it was published with; they are parsed when asked for, and nobody needs them.
+    const headers = data.length === 0 ? message.headers : undefined;
+    if (headers !== undefined && headers.code >= 400) {
       // Another status, of a consumer that is gone, say, is followed by silence, and that by a new consumer.
       if (headers.code === NO_MORE || headers.code === ROUND_IS_FULL) this.#roundIsOver(headers.code === NO_MORE);
       return;
     }
-    if (headers !== undefined && headers.code === 100 && message.data.length === 0) {
+    if (headers !== undefined && headers.code === 100) {
       this.#receiveControl(message, headers);
       return;
     }
@@ -223,7 +225,7 @@ export class OrderedFeed {
     this.#next = delivery.position + 1;
     this.listener.onMessage({
       position: delivery.position,
-      bytes: message.data,
+      bytes: data,
       storedAtMs: delivery.storedAtMs,
     });
     if (delivery.pending === 0) this.#atEnd();

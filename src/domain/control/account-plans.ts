@@ -1,4 +1,4 @@
-/** What each plan of a queue gives, and what it costs a month. Nothing is charged here: prices are shown and counted. */
+/** What each plan of an account gives its queue, how many databases it allows, and what it costs a month. Nothing is charged here: prices are shown and counted. */
 import type { AccountLimits } from '../queue/index.js';
 import { ACCOUNT_LIMIT_NAMES, ACCOUNT_LIMITS, DEFAULT_ACCOUNT_LIMITS } from './account-limits.js';
 import type { AccountPlan, ReservedPlan } from './management.js';
@@ -15,6 +15,8 @@ export interface AccountPlanTerms {
   readonly reservedPrice: number;
   /** Without a budget: that is the account's own. */
   readonly limits: Omit<AccountLimits, 'budgetCents'>;
+  /** Live databases that the management API makes or moves there; an operator goes beyond it. */
+  readonly maxDatabases: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -22,6 +24,9 @@ const MIB = 1024 * 1024;
 
 /** Bytes a second that each plan is said to have; shown, not enforced: a queue is bounded by messages and their size. */
 export const SHOWN_BANDWIDTH_BYTES_PER_SECOND = MIB;
+
+/** A person's, made by hand; a program's, one for each of its tenants; no account takes more than half of all that there can be. */
+const DATABASES = { free: 100, paid: 1000, msgq_fixed_1m: 2000, msgq_fixed_10m: 10_000, msgq_fixed_100m: 50_000 };
 
 const FREE = within({
   maxMessageBytes: MIB,
@@ -43,9 +48,15 @@ const FREE = within({
 });
 
 export const ACCOUNT_PLAN_TERMS: { readonly [Name in AccountPlanName]: AccountPlanTerms } = {
-  free: { type: 'free', reserved: '', reservedPrice: 0, limits: FREE },
+  free: { type: 'free', reserved: '', reservedPrice: 0, limits: FREE, maxDatabases: DATABASES.free },
   // This is charged by use: what an account has to which nobody gave a plan.
-  paid: { type: 'paid', reserved: '', reservedPrice: 0, limits: within(DEFAULT_ACCOUNT_LIMITS) },
+  paid: {
+    type: 'paid',
+    reserved: '',
+    reservedPrice: 0,
+    limits: within(DEFAULT_ACCOUNT_LIMITS),
+    maxDatabases: DATABASES.paid,
+  },
   msgq_fixed_1m: reserved('msgq_fixed_1m', 1_000_000, 180),
   msgq_fixed_10m: reserved('msgq_fixed_10m', 10_000_000, 420),
   msgq_fixed_100m: reserved('msgq_fixed_100m', 100_000_000, 1500),
@@ -78,7 +89,7 @@ function reserved(tier: ReservedPlan, messagesPerDay: number, reservedPrice: num
     maxQueues: 1000,
     timeoutSeconds: 21_600,
   });
-  return { type: 'paid', reserved: tier, reservedPrice, limits };
+  return { type: 'paid', reserved: tier, reservedPrice, limits, maxDatabases: DATABASES[tier] };
 }
 
 /** No plan gives more than a queue can hold (ACCOUNT_LIMITS). */

@@ -1,9 +1,9 @@
 /** Which limits and settings a database can have, and how many databases an account. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import { ACCOUNT_PLAN_TERMS, accountPlanName } from './account-plans.js';
 import { DATABASE_PLAN_TERMS } from './database-plans.js';
 import { type Decision, rejected } from './decision.js';
 import {
-  MAX_ACCOUNT_DATABASES,
   MAX_ALLOWED_IPS,
   MAX_BUDGET_DOLLARS,
   MAX_COMMAND_BYTES,
@@ -16,7 +16,7 @@ import {
   MAX_REQUESTS_PER_DAY,
   MIN_COMMAND_BYTES,
 } from './limits.js';
-import { type DatabaseSettings, DEFAULT_DATABASE_SETTINGS } from './management.js';
+import { type DatabaseSettings, DEFAULT_ACCOUNT_PLAN, DEFAULT_DATABASE_SETTINGS } from './management.js';
 import { isIpv4Block } from './names.js';
 import type { Database, DatabaseLimits } from './records.js';
 import type { ControlState } from './state.js';
@@ -86,8 +86,10 @@ export function refuseOneMore(
   except?: DatabaseId,
 ): Decision | undefined {
   const others = state.databasesOf(account).filter(({ id }) => id !== except);
-  if (others.length >= MAX_ACCOUNT_DATABASES) {
-    return rejected('TOO_MANY', `an account has at most ${MAX_ACCOUNT_DATABASES} databases`);
+  const accountPlan = accountPlanName(state.accounts.get(account)?.plan ?? DEFAULT_ACCOUNT_PLAN);
+  const { maxDatabases } = ACCOUNT_PLAN_TERMS[accountPlan];
+  if (others.length >= maxDatabases) {
+    return rejected('TOO_MANY', `an account on the plan ${accountPlan} has at most ${maxDatabases} databases`);
   }
   if (plan !== 'free') return undefined;
   const free = others.filter((other) => settingsOf(other).plan === 'free');

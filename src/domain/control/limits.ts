@@ -37,9 +37,7 @@ export const METER_MARK_DAYS = 3;
 /** Rows of one fold: each costs microseconds, and a fold is one step of the owner. */
 export const MAX_FOLD_ROWS = 5_000;
 
-/** Live databases of an account that the management API makes or moves there; what an operator makes is not counted out. */
-export const MAX_ACCOUNT_DATABASES = 100;
-/** Among those, so many may be on the plan that costs nothing. */
+/** Live databases of an account, so many may be on the plan that costs nothing; its own plan says how many in all. */
 export const MAX_FREE_DATABASES = 1;
 /** Each holds its documents and a copy of them in the process that searches. */
 export const MAX_ACCOUNT_SEARCH_INDEXES = 100;

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import {
+  ACCOUNT_PLAN_NAMES,
+  ACCOUNT_PLAN_TERMS,
   type ControlCommand,
+  type ControlEvent,
   DATABASE_PLAN_TERMS,
   DATABASE_PLANS,
+  DEFAULT_ACCOUNT_PLAN,
   databasePlanNamed,
   isIpv4Block,
-  MAX_ACCOUNT_DATABASES,
   MAX_ALLOWED_IPS,
   MAX_BUDGET_DOLLARS,
   MAX_COMMANDS_PER_SECOND,
@@ -47,6 +50,8 @@ const move = (name: string, to = TEAM, account = ACCOUNT): ControlCommand => ({
   database: db(name),
   to,
 });
+/** An account to which nobody gave a plan has this one. */
+const MAX_PAID = ACCOUNT_PLAN_TERMS.paid.maxDatabases;
 const many = (count: number, plan: 'free' | 'payg' = 'payg') =>
   Array.from({ length: count }, (_, i) => managed(`n${i}`, { plan })).flat();
 
@@ -84,12 +89,12 @@ describe('control: creating a database for the management API', () => {
     }
   });
 
-  it('refuses one more than an account may have, and a second one that costs nothing', () => {
-    const almost = [...INSTALLED, ...many(MAX_ACCOUNT_DATABASES - 2)];
+  it('refuses one more than the plan of the account has, and a second one that costs nothing', () => {
+    const almost = [...INSTALLED, ...many(MAX_PAID - 2)];
     expect(given(...almost).when(create('x')).events).to.have.length(2);
-    given(...almost, ...managed('last'))
-      .when(create('x'))
-      .refuses('TOO_MANY');
+    const oneMore = given(...almost, ...managed('last')).when(create('x'));
+    oneMore.refuses('TOO_MANY');
+    expect(oneMore.reply).to.include({ message: 'an account on the plan paid has at most 1000 databases' });
     const free = create('x', { settings: settings({ plan: 'free' }) });
     expect(given(...INSTALLED).when(free).events).to.have.length(2);
     given(...INSTALLED, ...many(1, 'free'))
@@ -97,8 +102,33 @@ describe('control: creating a database for the management API', () => {
       .refuses('TOO_MANY');
   });
 
+  it('gives an account as many databases as its plan says, and with a smaller plan leaves those that there are', () => {
+    const plans = Object.fromEntries(ACCOUNT_PLAN_NAMES.map((name) => [name, ACCOUNT_PLAN_TERMS[name].maxDatabases]));
+    expect(plans).to.deep.equal({
+      free: 100,
+      paid: 1000,
+      msgq_fixed_1m: 2000,
+      msgq_fixed_10m: 10_000,
+      msgq_fixed_100m: 50_000,
+    });
+    const planSet = (over: object): ControlEvent => ({
+      type: 'AccountPlanSet',
+      account: ACCOUNT,
+      plan: { ...DEFAULT_ACCOUNT_PLAN, ...over },
+      atMs,
+    });
+    const full = [...INSTALLED, ...many(MAX_PAID - 1)];
+    const larger = [...full, planSet({ reserved: 'msgq_fixed_1m' })];
+    expect(given(...larger).when(create('x')).events).to.have.length(2);
+    const smaller = [...full, planSet({ type: 'free' })];
+    given(...smaller)
+      .when(create('x'))
+      .refuses('TOO_MANY');
+    expect(stateAfter(...smaller).databasesOf(ACCOUNT)).to.have.length(MAX_PAID);
+  });
+
   it('lets an operator go beyond that', () => {
-    const { events } = given(...INSTALLED, ...many(MAX_ACCOUNT_DATABASES)).when(createDatabase('x'));
+    const { events } = given(...INSTALLED, ...many(MAX_PAID)).when(createDatabase('x'));
     expect(events).to.have.length(1);
   });
 
@@ -286,7 +316,7 @@ describe('control: moving a database', () => {
     given(...PEOPLE, { type: 'DatabaseMoved', database: db('first'), account: TEAM, atMs })
       .when(move('first', TEAM, TEAM))
       .refuses('CONFLICTS');
-    const full = Array.from({ length: MAX_ACCOUNT_DATABASES }, (_, i) => managed(`n${i}`, {}, TEAM)).flat();
+    const full = Array.from({ length: MAX_PAID }, (_, i) => managed(`n${i}`, {}, TEAM)).flat();
     given(...PEOPLE, ...full)
       .when(move('first'))
       .refuses('TOO_MANY');
