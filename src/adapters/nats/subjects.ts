@@ -107,6 +107,7 @@ export class Names {
       case 'heartbeat':
       case 'query':
       case 'search':
+      case 'access':
         return `${this.#root}.${topic.kind}`;
       case 'notice':
         return `${this.#root}.notice.${token(topic.shard)}`;
