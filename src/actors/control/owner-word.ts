@@ -2,16 +2,15 @@
  * The word of the owner of the control shard, for copies whose stream is silent. A stream is silent while its leader or the
  * server of a consumer is being replaced, for seconds; nobody's rights can change meanwhile, but only the owner can say so.
  *
- *  OW1 the owner gives its word only where it may answer reads, so that no successor has acknowledged anything yet
+ *  OW1 the owner gives its word as it answers a read, so that no successor has acknowledged anything yet
  *  OW2 the word counts from when it was asked for: what changed later may be missing from it
  *  OW3 nobody is asked while the stream is heard
  */
 import { decodeControlApplied, encodeControlApplied } from '../../codec/control/index.js';
-import { MillraceError, type SessionId } from '../../kernel/index.js';
-import { CONTROL_SHARD } from '../../messages/index.js';
+import type { SessionId } from '../../kernel/index.js';
 import type { Bus, Clock, Subscription, Timer, Timers } from '../../ports/index.js';
 import type { ShardActor } from '../runtime/index.js';
-import type { ControlWork } from './control-work.js';
+import { ControlWork, QUESTION } from './control-work.js';
 
 const NOTHING = new Uint8Array();
 /** Between two questions, where the first was not answered. */
@@ -70,8 +69,13 @@ export class OwnerWord {
 /** Gives the owner's word for as long as its actor lives. @param position of the last change of who may do what */
 export function giveWord(bus: Bus, actor: ShardActor<ControlWork>, session: SessionId, position: () => number): void {
   const serving: Subscription = bus.serve({ kind: 'access' }, async () => {
-    if (actor.state === 'serving' && actor.holdsLease) return encodeControlApplied({ session, position: position() });
-    throw new MillraceError('SHARD_UNAVAILABLE', `the owner of ${CONTROL_SHARD} has lost touch`);
+    if (!actor.holdsLease) await anyRead(actor);
+    return encodeControlApplied({ session, position: position() });
   });
   void actor.ended.then(() => serving.stop());
+}
+
+/** OW1. That it is answered shows whose the shard is, once the lease is over: an entry shows it then. */
+function anyRead(actor: ShardActor<ControlWork>): Promise<unknown> {
+  return new Promise((resolve, reject) => actor.submit(new ControlWork(QUESTION, resolve, reject)));
 }
