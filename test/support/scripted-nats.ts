@@ -34,7 +34,9 @@ export class ScriptedNats {
       isClosed: () => false,
       isDraining: () => false,
       flush: () => this.answersPings,
-      reconnect: async () => void (this.reconnects += 1),
+      reconnect: async () => {
+        this.reconnects += 1;
+      },
       protocol: { sendCommand: (frame: Uint8Array) => this.#note(frame) },
       subscribe: (_subject: string, { callback }: { callback: Callback }) => {
         this.#callback = callback;
