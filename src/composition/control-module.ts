@@ -21,8 +21,10 @@ export function registerControl(c: DependencyContainer, ownsShards: boolean): vo
   tokens.once(c, tokens.CONTROL, () => {
     const config = c.resolve(tokens.CONFIG);
     const { connections, names, isExclusive: isAlone } = c.resolve(tokens.NATS);
+    const { processId: process } = c.resolve(tokens.SESSION);
     const ports = {
       ...tokens.portsOf(c),
+      process,
       membership: c.resolve(tokens.MEMBERSHIP),
       caller: c.resolve(tokens.CALLER),
       meterLog: new JetStreamMeterLog(connections, names, c.resolve(tokens.JOURNAL)),
@@ -30,7 +32,6 @@ export function registerControl(c: DependencyContainer, ownsShards: boolean): vo
     const owner = ownsShards ? new ControlOwner({ ...ports, own: (plane) => ownedShards(c, plane) }) : undefined;
     const { controlStaleMs: staleMs, requestHoldMs: holdMs } = config.ownership;
     const hasEdge = config.process.roles.includes('edge');
-    const { processId: process } = c.resolve(tokens.SESSION);
     return new ProcessControl(
       { ...ports, owner, sealing: c.resolve(tokens.SEALING) },
       { process, isAlone, staleMs, holdMs, prices: pricesOf(config), asksOwner: ownsShards || hasEdge },

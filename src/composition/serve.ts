@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { DependencyContainer } from 'tsyringe';
 import { checkOfShards } from '../actors/runtime/index.js';
 import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-health/index.js';
-import { streamSizes } from '../adapters/nats/index.js';
+import { LeaderSpread, streamSizes } from '../adapters/nats/index.js';
 import { AwaitedStart, journalTotalOf, openNats, sealingOf } from '../adapters/nats/installation/index.js';
 import { DiskUsage, Lifetime, ProcessWatch } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
@@ -71,7 +71,7 @@ function startPlanes(basics: DependencyContainer) {
     const credentials = await startControl(c);
     await startDuties(c);
     const addresses = hasRole(c, 'edge') ? await startFaces(c) : [];
-    watchDisk(c);
+    watchStreams(c);
     const checks = checksOf(c);
     const stop = () => life.endAfter(c.resolve(tokens.CONFIG).process, c.resolve(tokens.TIMERS));
     return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop };
@@ -134,12 +134,14 @@ async function startOwners(c: DependencyContainer): Promise<void> {
   await startSearch(c);
 }
 
-function watchDisk(c: DependencyContainer): void {
-  const { connections, names, layout } = c.resolve(tokens.NATS);
+function watchStreams(c: DependencyContainer): void {
+  const nats = c.resolve(tokens.NATS);
+  const leaders = new LeaderSpread(nats, tokens.portsOf(c), () => c.resolve(tokens.CONTROL).isOwner());
+  c.resolve(tokens.LIFETIME).atEnd(() => leaders.stop());
   const usage = new DiskUsage({
     ...tokens.portsOf(c),
     dataDir: c.resolve(tokens.CONFIG).storage.dataDir,
-    streamSizes: () => streamSizes(connections, names, layout),
+    streamSizes: () => streamSizes(nats),
     total: c.resolve(tokens.JOURNAL_TOTAL),
   });
   c.resolve(tokens.LIFETIME).atEnd(() => usage.stop());

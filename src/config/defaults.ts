@@ -134,7 +134,10 @@ export const DEFAULTS = {
   natsSysPassword: unset('Set together with MILLRACE_NATS_SYS_USER.'),
   natsServer: unset('A fitting binary is looked for, and fetched when there is none.', 'found or fetched'),
   natsPrefix: as('', 'Streams and subjects keep their plain names; several installations can share a NATS with one.'),
-  natsAppendTimeoutMs: as(5_000, 'An election takes 4 to 9 s, and a try that timed out is repeated anyway.'),
+  natsAppendTimeoutMs: as(
+    1_000,
+    'What a server took with it when it ended is sent again as soon; an append that is stored by then is found, not repeated.',
+  ),
 
   // storage
   dataDir: as('.millrace', 'Beside the checkout; nothing outside it is written.'),

@@ -16,8 +16,11 @@ export interface AppendLimits {
   readonly maxRetryMs: number;
 }
 
-/** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
-const DEFAULT_LIMITS: AppendLimits = { firstRetryMs: 20, maxRetryMs: 1000 };
+/**
+ * Between two tries of an append that was not answered, milliseconds: at first, and at most. A shard whose leader was
+ * elected just now waits for no more than this.
+ */
+const DEFAULT_LIMITS: AppendLimits = { firstRetryMs: 20, maxRetryMs: 200 };
 
 export interface AppendWatch {
   /** Aborted when the actor gives up (lease lost, shutdown): the outcome then stays unknown. */

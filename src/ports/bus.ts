@@ -19,6 +19,8 @@ export type Topic =
   | { readonly kind: 'query' }
   /** Questions to the search indexes, for any process that keeps them. */
   | { readonly kind: 'search' }
+  /** Asked of the owner of the control shard: how far changes of who may do what go. */
+  | { readonly kind: 'access' }
   /** Something about a shard that every process may want to know at once. */
   | { readonly kind: 'notice'; readonly shard: ShardName };
 

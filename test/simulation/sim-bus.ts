@@ -162,6 +162,7 @@ function nameOf(topic: Topic): string {
       return `${topic.kind} ${topic.session}`;
     case 'heartbeat':
     case 'query':
+    case 'access':
     case 'search':
       return topic.kind;
   }

@@ -241,7 +241,8 @@ export class DayOfTraffic {
   }
 
   bytes(): Promise<Map<string, number>> {
-    return measure({ dataDir: this.dataDir, streamSizes: () => streamSizes(this.connections, this.#names, COUNTS) });
+    const installation = { connections: this.connections, names: this.#names, layout: COUNTS };
+    return measure({ dataDir: this.dataDir, streamSizes: () => streamSizes(installation) });
   }
 
   async end(): Promise<void> {

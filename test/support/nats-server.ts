@@ -30,6 +30,7 @@ export interface NatsServer {
   /** Stops answering without closing anything (SIGSTOP); resolves when no thread of it runs any more. */
   pause(): Promise<void>;
   resume(): void;
+  signal(signal: NodeJS.Signals): void;
   /** Dies at once (SIGKILL) and keeps its store. */
   kill(): Promise<void>;
   /** After `kill`: the same store on the same port, with other settings if they are given. */
@@ -90,6 +91,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
       await eventually(() => expectStopped(paused?.pid ?? 0));
     },
     resume: () => void child?.kill('SIGCONT'),
+    signal: (signal) => void child?.kill(signal),
     kill,
     start,
     stop: async () => {

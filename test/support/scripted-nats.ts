@@ -11,6 +11,8 @@ export interface Sent {
   answer(value: object | string, code?: number): void;
 }
 
+const ALIVE_WITHIN_MS = 20;
+
 type Callback = (error: Error | null, message: unknown) => void;
 
 export class ScriptedNats {
@@ -18,6 +20,10 @@ export class ScriptedNats {
   /** Called with each thing that is sent. */
   onSent: (sent: Sent) => void = () => {};
   readonly link: NatsLink;
+  /** Resolved: at once. */
+  answersPings: Promise<void> = Promise.resolve();
+  /** How often the connection was given up for another. */
+  reconnects = 0;
   #callback: Callback = () => {};
   #tellStatus: (type: string) => void = () => {};
   readonly #statuses: string[] = [];
@@ -27,6 +33,10 @@ export class ScriptedNats {
       info: { version: '2.15.0' },
       isClosed: () => false,
       isDraining: () => false,
+      flush: () => this.answersPings,
+      reconnect: async () => {
+        this.reconnects += 1;
+      },
       protocol: { sendCommand: (frame: Uint8Array) => this.#note(frame) },
       subscribe: (_subject: string, { callback }: { callback: Callback }) => {
         this.#callback = callback;
@@ -34,7 +44,7 @@ export class ScriptedNats {
       },
       status: () => this.#status(),
     };
-    this.link = new NatsLink(raw as unknown as NatsConnection, 'scripted');
+    this.link = new NatsLink(raw as unknown as NatsConnection, 'scripted', ALIVE_WITHIN_MS);
   }
 
   /** What was sent to a subject of that form. */
@@ -42,7 +52,7 @@ export class ScriptedNats {
     return this.sent.filter(({ subject }) => form.test(subject));
   }
 
-  async status(type: 'disconnect' | 'reconnect'): Promise<void> {
+  async status(type: 'disconnect' | 'reconnect' | 'ldm'): Promise<void> {
     this.#statuses.push(type);
     this.#tellStatus(type);
     await new Promise((resolve) => setImmediate(resolve));

@@ -3,6 +3,7 @@
  * owner does beside answering for as long as its actor serves.
  */
 
+import type { SessionId } from '../../kernel/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus, Log, MeterLog, Timers } from '../../ports/index.js';
 import {
@@ -18,6 +19,7 @@ import { ControlDuties } from './control-duties.js';
 import { ControlGateway, serveControl } from './control-gateway.js';
 import { ControlPlane } from './control-plane.js';
 import type { ControlWork } from './control-work.js';
+import { giveWord } from './owner-word.js';
 import { Revocations } from './revocations.js';
 
 export interface ControlOwnerPorts {
@@ -26,6 +28,8 @@ export interface ControlOwnerPorts {
   readonly log: Log;
   readonly membership: Membership;
   readonly meterLog: MeterLog;
+  /** Names this process. */
+  readonly process: SessionId;
   /** It leads to the owner, where that is another process. */
   readonly caller: ShardCaller;
   own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
@@ -47,7 +51,12 @@ export class ControlOwner {
       createPlane: ({ loadPartition }) =>
         new ControlPlane({ loadPartition, untilInForce: (position) => this.#revocations.untilInForce(position) }),
       serve: (actor) => serveControl(bus, actor, DEFAULT_ANSWER_MEMORY),
-      onServing: (actor, plane) => this.#beginDuties(actor, plane),
+      onServing: (actor, plane) => {
+        // What came before the claim is not looked at one by one: whoever is behind that is behind.
+        const claimedAt = actor.head?.position ?? 0;
+        giveWord(bus, actor, ports.process, () => plane.accessPosition ?? claimedAt);
+        this.#beginDuties(actor, plane);
+      },
     });
     this.client = new ControlGateway(ports.caller, this.#owned.host);
   }

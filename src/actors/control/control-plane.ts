@@ -9,6 +9,7 @@
  */
 import { encodeControlEvent } from '../../codec/control/index.js';
 import { type ControlEvent, type ControlState, decide, evolve, rowOfControlEvent } from '../../domain/control/index.js';
+import type { ChainHead } from '../../journal/index.js';
 import { CONTROL_PARTITION, entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, Turn } from '../runtime/index.js';
 import { ControlFold } from './control-fold.js';
@@ -25,12 +26,20 @@ export class ControlPlane implements ShardPlane<ControlWork> {
   readonly #fold = new ControlFold();
   #open: Uint8Array[] = [];
   #isInFlight = false;
+  #opensAccess = false;
+  #storesAccess = false;
+  #accessPosition: number | undefined;
 
   constructor(private readonly ports: ControlPlanePorts) {}
 
   /** It includes what is not stored yet. */
   get state(): ControlState {
     return this.#fold.state;
+  }
+
+  /** Of the last stored change of who may do what; undefined: there was none since it was restored. */
+  get accessPosition(): number | undefined {
+    return this.#accessPosition;
   }
 
   execute(work: ControlWork, turn: Turn): 'done' {
@@ -41,6 +50,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
       const bytes = encodeControlEvent(event);
       // Its own bytes are what a replay will see: nothing is applied that could not be written.
       evolve(this.state, event);
+      this.#opensAccess ||= rowOfControlEvent(event).leavesAccess !== true;
       this.#open.push(bytes);
       turn.effects += 1;
       turn.effectBytes += bytes.length;
@@ -68,11 +78,15 @@ export class ControlPlane implements ShardPlane<ControlWork> {
     const effects = Buffer.concat(this.#open);
     this.#open = [];
     this.#isInFlight = true;
+    this.#storesAccess = this.#opensAccess;
+    this.#opensAccess = false;
     return [{ partition: CONTROL_PARTITION, effects }];
   }
 
-  committed(): void {
+  committed({ position }: ChainHead): void {
     this.#isInFlight = false;
+    if (this.#storesAccess) this.#accessPosition = position;
+    this.#storesAccess = false;
   }
 
   takeParked(): ControlWork[] {

@@ -8,11 +8,12 @@
  *      looked at after a while, and now and then from then on
  */
 import { inDoubt, mustBeWhole, type VouchedPorts } from '../../journal/index.js';
-import { type AccountId, isMillraceError, type MillraceError, type ShardName } from '../../kernel/index.js';
+import { isMillraceError, type MillraceError, type ShardName } from '../../kernel/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Clock, Timers } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
 import type { ControlView } from './control-view.js';
+import { QUESTION } from './control-work.js';
 
 export interface ControlStartPorts extends VouchedPorts {
   readonly clock: Clock;
@@ -29,8 +30,6 @@ const PAUSE_MS = 10;
 const VIEW_PAUSE_MS = 2;
 /** Longer than an election and a reconnect: what a journal shows still then is no lagging replica. */
 const DAMAGE_LOOK_MS = 15_000;
-/** A question about nobody: any answer will do. */
-const QUESTION = { type: 'GetAccount', account: 'ac-nobody' as AccountId } as const;
 
 export class ControlStart {
   /** CS2. */

@@ -3,8 +3,9 @@
  * refuses to answer when the copy may be old.
  *
  *  CV1 nothing is answered before the copy has reached what the journal held when it was first heard
- *  CV2 nothing is answered once the journal has not been heard for `staleMs`; after such a silence CV1
- *      holds anew, because what was said meanwhile has to be applied first
+ *  CV2 nothing is answered once neither the journal nor the owner has been heard for `staleMs`; after such a silence
+ *      CV1 holds anew, because what was said meanwhile has to be applied first. The owner counts as heard when the copy
+ *      has all that it names (owner-word.ts)
  *  CV3 no grant outlives the change that took it away: what was looked up is forgotten with every
  *      change of who may do what (leases of quota and counts are not such changes)
  */
@@ -22,6 +23,7 @@ import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
 import { ControlFollower, type ControlFollowerPorts } from './control-follower.js';
 import { Grants } from './grants.js';
+import { OwnerWord } from './owner-word.js';
 
 export interface ControlViewPorts extends ControlFollowerPorts {
   readonly bus: Bus;
@@ -33,6 +35,8 @@ export interface ControlViewPorts extends ControlFollowerPorts {
 export interface ControlViewOptions {
   readonly session: SessionId;
   readonly staleMs: number;
+  /** The owner is asked while the journal is silent. Left out: no, as where nobody else may own it. */
+  readonly asksOwner?: boolean;
 }
 
 /** Looked-up tokens kept: as many clients as a process serves well; beyond it all are looked up again. */
@@ -58,6 +62,7 @@ export class ControlView implements Access, RespAccess {
   #isNoticeSoon = false;
   #onCaughtUp: (() => void)[] = [];
   readonly #untilFresh = new Set<() => void>();
+  readonly #word: OwnerWord | undefined;
 
   constructor(
     private readonly ports: ControlViewPorts,
@@ -66,8 +71,13 @@ export class ControlView implements Access, RespAccess {
     this.#follower = new ControlFollower(ports, {
       onRestart: () => this.#restarted(),
       onApplied: (isAccess) => this.#applied(isAccess),
-      onHeard: (isAtEnd) => this.#heard(isAtEnd),
+      onHeard: (isAtEnd) => this.#heard(isAtEnd, ports.clock.monotonicMs()),
     });
+    if (options.asksOwner === true) {
+      this.#word = new OwnerWord(ports, options.staleMs, (position, askedAtMs) => {
+        if (position <= this.position) this.#heard(true, askedAtMs);
+      });
+    }
   }
 
   /** Begins to follow. Resolves when the copy can answer for the first time. */
@@ -79,6 +89,7 @@ export class ControlView implements Access, RespAccess {
 
   stop(): void {
     this.#follower.stop();
+    this.#word?.stop();
     this.#isCaughtUp = false;
   }
 
@@ -186,10 +197,10 @@ export class ControlView implements Access, RespAccess {
     if (this.#goal !== undefined && this.position >= this.#goal) this.#caughtUp();
   }
 
-  #heard(isAtEnd: boolean): void {
-    const nowMs = this.ports.clock.monotonicMs();
-    const silentForMs = nowMs - this.#heardAtMs;
-    this.#heardAtMs = nowMs;
+  #heard(isAtEnd: boolean, atMs: number): void {
+    const silentForMs = atMs - this.#heardAtMs;
+    this.#heardAtMs = Math.max(this.#heardAtMs, atMs);
+    this.#word?.heard(atMs);
     if (this.#isCaughtUp && silentForMs > this.options.staleMs) {
       this.#fallBehind();
       this.#silentForMs = silentForMs;

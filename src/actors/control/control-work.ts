@@ -1,7 +1,10 @@
 /** One command for the control actor, on its way through it. */
 import { bytesOfControl, type ControlCommand, type ControlReply, rowOfControl } from '../../domain/control/index.js';
-import { assert, type CommandId, type MillraceError } from '../../kernel/index.js';
+import { type AccountId, assert, type CommandId, type MillraceError } from '../../kernel/index.js';
 import type { Work } from '../runtime/index.js';
+
+/** About nobody: any answer will do. */
+export const QUESTION = { type: 'GetAccount', account: 'ac-nobody' as AccountId } as const;
 
 export class ControlWork implements Work {
   readonly commands = 1;

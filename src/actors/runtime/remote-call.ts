@@ -24,6 +24,10 @@ export interface CallLimits {
   readonly settleMs: number;
 }
 
+/** A try may be lost with a connection, the owner's or the caller's: its first repetition comes soon, later ones take their time. */
+const FIRST_TRY_MS = 200;
+/** What is as large as this travels again only when it has surely taken too long. */
+const LARGE_BYTES = 64 * 1024;
 /** How long a command is asked after once it may not be begun any more; its client waits so much longer at most. */
 const SETTLE_MS = 1000;
 const CALL_PAUSE_MS = 50;
@@ -76,6 +80,7 @@ export class RemoteCall {
   readonly #openTries = new Map<number, number>();
   /** Activations that ended while its entry was open. */
   readonly #inDoubt = new Set<number>();
+  #tryMs = FIRST_TRY_MS;
   #isOwnerOfOld = false;
   #isBeingStored = false;
   #cause: MillraceError | undefined;
@@ -93,12 +98,12 @@ export class RemoteCall {
   /** @throws SHARD_UNAVAILABLE, NOT_APPLIED (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers */
   async run(): Promise<Uint8Array> {
     const { clock } = this.ports;
-    const { pauseMs, tryMs } = this.limits;
+    const { pauseMs } = this.limits;
     for (;;) {
       const leftMs = this.endMs - clock.monotonicMs();
       if (leftMs <= 0) return this.#settle();
       if (this.asked.isGone?.() === true) throw this.#unknown();
-      const heard = await this.#try(Math.min(leftMs, tryMs));
+      const heard = await this.#try(Math.min(leftMs, this.#nextTryMs()));
       if (this.#isOver) return this.#answer();
       if (heard === 'silence' && this.asked.isPatient) this.endMs = clock.monotonicMs() + this.limits.deadlineMs;
       if (heard !== 'after-a-pause') continue;
@@ -106,6 +111,14 @@ export class RemoteCall {
       await this.#listen(pauseMs, () => {});
       if (this.#isOver) return this.#answer();
     }
+  }
+
+  #nextTryMs(): number {
+    const { asked, limits } = this;
+    if (asked.isPatient || asked.body.length >= LARGE_BYTES) return limits.tryMs;
+    const tryMs = Math.min(this.#tryMs, limits.tryMs);
+    this.#tryMs *= 2;
+    return tryMs;
   }
 
   #try(waitMs: number): Promise<Heard> {

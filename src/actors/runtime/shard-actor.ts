@@ -5,7 +5,7 @@
  *  SA1 a reply leaves after everything it depends on is stored, and in an owner's name only
  *  SA2 one entry is in flight; what is executed meanwhile is the next one
  *  SA3 a read of what is not stored yet waits for that entry; any other read is answered at once,
- *      within the read lease
+ *      within the read lease. When that is over, an entry without effects shows whether the shard is still ours
  *  SA4 a refused append ends the actor: nothing is repaired in memory
  *  SA5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
  *  SA6 nothing is answered before the replay has reached the actor's own claim
@@ -389,7 +389,8 @@ export class ShardActor<W extends Work> {
     const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
     if (waitsFor === this.#open.turn.number) this.#open.waiting.push(work);
     else if (waitsFor === this.#inFlight?.turn.number) this.#inFlight.waiting.push(work);
-    else this.#releaseRead(work);
+    else if (this.activation.mayAnswerReads(this.#lastAppendSentAtMs)) work.release(this.#pen().head.position);
+    else this.#open.waiting.push(work);
   }
 
   #releaseRead(work: W): void {

@@ -40,16 +40,18 @@ export interface NatsOptions {
   readonly as?: NatsUser;
 }
 
-/** It bounds dialling one server, and the answer to its greeting. */
-const DIAL_TIMEOUT_MS = 5000;
+/** It bounds dialling one server, and the answer to its greeting: one that is gone without a word holds up nobody for longer. */
+const DIAL_TIMEOUT_MS = 2000;
 /** Short, because every shard of this process waits; jittered, because every process does. */
 const RECONNECT_WAIT_MS = 150;
 const RECONNECT_JITTER_MS = 100;
 /** A dead peer is noticed within three of these; the client's default of two minutes would hide it. */
 const PING_INTERVAL_MS = 2000;
 const PINGS_UNANSWERED = 2;
-/** A server of our own is asked about its life by a `Pulse`, and no other one could take its place. */
+/** A server of our own is asked about its life by a `Pulse`, and by whoever waits for an answer of it. */
 const OWN_PING_INTERVAL_MS = 10_000;
+/** It stores while it reads, so that a slow disk holds up its sign of life; and no other one could take its place. */
+const OWN_ALIVE_WITHIN_MS = 5000;
 
 export interface NatsConnections {
   /** Publishes with an expectation, and nothing else. */
@@ -127,7 +129,7 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
     ...(options.tls === undefined ? {} : { tls: { ...options.tls } }),
   };
   try {
-    return new NatsLink(await connectClient(settings), role, user);
+    return new NatsLink(await connectClient(settings), role, user, options.isOwn ? OWN_ALIVE_WITHIN_MS : undefined);
   } catch (cause) {
     const where = options.servers.join(', ');
     const message = `no NATS server at ${where}: ${describeError(cause)}`;

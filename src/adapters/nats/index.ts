@@ -7,6 +7,7 @@ export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
 export { type ClusterLayout, readLayout } from './layout-record.js';
 export { replaceSealKey } from './layout-seal-key.js';
+export { LeaderSpread } from './leader-spread.js';
 export { NatsBus } from './nats-bus.js';
 export {
   type MarkKeeper,

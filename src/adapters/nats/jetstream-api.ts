@@ -57,6 +57,11 @@ export interface StreamDescription {
   readonly config: Partial<StreamConfig>;
   readonly created: string;
   readonly state: StreamStateInfo;
+  /** Of streams with replicas. */
+  readonly cluster?: {
+    readonly leader?: string;
+    readonly replicas?: readonly { readonly name: string; readonly current: boolean; readonly offline?: boolean }[];
+  };
   /** How many `state.subjects` there are: they come in pages. */
   readonly total?: number;
 }

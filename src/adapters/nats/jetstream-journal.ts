@@ -22,13 +22,16 @@ import { publishOnce } from './publish-once.js';
 import type { Names } from './subjects.js';
 
 export interface JetStreamJournalOptions {
-  /** One try of an append ends `unknown` after this. Default 5 s: an election may take longer, the owner then asks again. */
+  /**
+   * One try of an append ends `unknown` after this, and one look at what stands in its place fails. Default 1 s: an
+   * election takes longer, the owner then asks again.
+   */
   readonly appendTimeoutMs?: number;
   /** A read without progress for this long fails. Default 15 s: longer than an election and a reconnect. */
   readonly readTimeoutMs?: number;
 }
 
-const DEFAULT_APPEND_TIMEOUT_MS = 5000;
+const DEFAULT_APPEND_TIMEOUT_MS = 1000;
 const DEFAULT_READ_TIMEOUT_MS = 15_000;
 /** Each sign of life costs an idle process some 30 µs and its server as much, for each stream and thread that follows. */
 const DEFAULT_ALIVE_EVERY_MS = 1250;
@@ -42,6 +45,7 @@ const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
 
 export class JetStreamJournal implements Journal {
   readonly #control: JetStreamApi;
+  readonly #looks: JetStreamApi;
   readonly #reads: JetStreamApi;
   readonly #appendTimeoutMs: number;
   readonly #readTimeoutMs: number;
@@ -54,6 +58,7 @@ export class JetStreamJournal implements Journal {
     this.#control = new JetStreamApi(connections.control);
     this.#reads = new JetStreamApi(connections.reads);
     this.#appendTimeoutMs = options.appendTimeoutMs ?? DEFAULT_APPEND_TIMEOUT_MS;
+    this.#looks = new JetStreamApi(connections.control, this.#appendTimeoutMs);
     this.#readTimeoutMs = options.readTimeoutMs ?? DEFAULT_READ_TIMEOUT_MS;
   }
 
@@ -69,9 +74,7 @@ export class JetStreamJournal implements Journal {
 
   async readAt(shard: ShardName, position: number): Promise<Uint8Array | undefined> {
     if (position < 1) return undefined;
-    const found = await this.#ask(shard, () =>
-      this.#control.message(this.names.journalStream(shard), { seq: position }),
-    );
+    const found = await this.#ask(shard, () => this.#looks.message(this.names.journalStream(shard), { seq: position }));
     return found?.bytes;
   }
 

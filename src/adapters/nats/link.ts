@@ -6,6 +6,8 @@
  *  LK1 `not-sent` and `no-responders` mean that nobody received the request and nobody will
  *  LK2 every other failure promises nothing
  *  LK3 a request is sent once
+ *  LK4 a server that leaves a request unanswered is asked for a sign of life; without one its connection is given up
+ *  LK5 a server that says it is about to end is left at once, for another
  */
 import {
   createInbox,
@@ -30,11 +32,14 @@ export interface LinkRequest {
 
 /** It bounds the writing of what is buffered at the end; a process has ten seconds in all to stop. */
 const DRAIN_TIMEOUT_MS = 3000;
+/** A server says that it lives beside whatever it does for others; a network's worst pause is shorter. */
+const ALIVE_WITHIN_MS = 2000;
 
 export class NatsLink {
   readonly #inbox: RequestInbox;
   readonly #onReconnect = new Set<() => void>();
   #isConnected = true;
+  #isProbing = false;
 
   constructor(
     /** The connection itself, for what has no other shape here. */
@@ -43,8 +48,10 @@ export class NatsLink {
     readonly role: string,
     /** As whom it is signed in, as far as we know. */
     readonly user: NatsUser = 'process',
+    /** How long a sign of life may take. */
+    private readonly aliveWithinMs = ALIVE_WITHIN_MS,
   ) {
-    this.#inbox = new RequestInbox(raw, inboxPrefix(user, role));
+    this.#inbox = new RequestInbox(raw, inboxPrefix(user, role), () => void this.#probe());
     void this.#watch();
   }
 
@@ -141,8 +148,29 @@ export class NatsLink {
     this.#disconnected();
   }
 
+  /** LK4. The client's own pings are far apart, so that a process without work costs nothing. */
+  async #probe(): Promise<void> {
+    if (this.#isProbing || !this.#isConnected || this.raw.isClosed()) return;
+    this.#isProbing = true;
+    try {
+      await this.flush(this.aliveWithinMs);
+    } catch (error) {
+      // Another failure than silence is that of a connection which is lost already.
+      if (error instanceof LinkFailure && error.kind === 'timed-out') this.#leave();
+    } finally {
+      this.#isProbing = false;
+    }
+  }
+
+  /** Connects again, to another server where there is one. Nothing that was sent is waited for. */
+  #leave(): void {
+    if (!this.raw.isClosed() && !this.raw.isDraining()) void this.raw.reconnect();
+  }
+
   async #watch(): Promise<void> {
     for await (const status of this.raw.status()) {
+      if (status.type === 'ldm') this.#leave();
+      if (status.type === 'disconnect' && !this.#isConnected) this.#endDial();
       if (status.type === 'disconnect' || status.type === 'close') this.#disconnected();
       if (status.type === 'error') this.#refused(status.error);
       if (status.type === 'reconnect') {
@@ -160,6 +188,12 @@ export class NatsLink {
     const what = `the NATS user of this process may not ${operation === 'publish' ? 'publish' : 'listen'} to ${subject}`;
     if (operation === 'publish') this.#inbox.failSubject(subject, what);
     else if (subject.startsWith(inboxPrefix(this.user, this.role))) this.#inbox.failAll(what, 'forbidden');
+  }
+
+  /** A connection that is lost while it is being made is waited for by the client as if it could still answer. */
+  #endDial(): void {
+    const { protocol } = this.raw as unknown as { protocol: { connectError?: (error: Error) => void } };
+    protocol.connectError?.(new Error('the connection was lost before it was made'));
   }
 
   #disconnected(): void {

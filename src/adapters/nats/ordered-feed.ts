@@ -49,7 +49,9 @@ const SILENCE_MS = 1500;
 /** A reader that is ahead of what the server shows asks again after this. */
 const PULL_AGAIN_MS = 50;
 const RETRY_FIRST_MS = 100;
-const RETRY_MOST_MS = 1000;
+const RETRY_MOST_MS = 250;
+/** Whoever makes consumers is a leader, too; a question that one took with it when it ended is asked again after this. */
+const MADE_WITHIN_MS = 2000;
 /** The server forgets the consumer of a process that is gone after this. */
 const INACTIVE_MS = 10_000;
 /** Statuses that end a round: nothing more is there, and what comes next would be more than was asked for. */
@@ -153,7 +155,11 @@ export class OrderedFeed {
     };
     const operation = `CONSUMER.CREATE.${stream}.${consumer}${filterSubject === undefined ? '' : `.${filterSubject}`}`;
     try {
-      const made = await this.api.call<{ num_pending?: number }>(operation, { stream_name: stream, config });
+      const made = await this.api.call<{ num_pending?: number }>(
+        operation,
+        { stream_name: stream, config },
+        MADE_WITHIN_MS,
+      );
       if (this.#subscription !== subscription) return;
       if (made.num_pending === 0 && this.#deliveries === 0) this.#atEnd();
       this.#retryMs = RETRY_FIRST_MS;

@@ -39,6 +39,8 @@ export class RequestInbox {
   constructor(
     private readonly connection: NatsConnection,
     inboxPrefix: string,
+    /** Called when something was not answered in time. */
+    private readonly onOverdue: () => void,
   ) {
     this.#inbox = createInbox(inboxPrefix);
     this.#frames = new RequestFrames(connection);
@@ -94,6 +96,7 @@ export class RequestInbox {
       overdue.push(waiting);
     }
     if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs, Math.ceil(nextMs - nowMs));
+    if (overdue.length > 0) this.onOverdue();
     for (const { settle, subject } of overdue) {
       settle(new LinkFailure('timed-out', `no answer from ${subject} in time`));
     }

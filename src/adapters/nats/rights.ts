@@ -36,6 +36,7 @@ const TOPICS: Record<Topic['kind'], { readonly from: readonly Part[]; readonly t
   edge: { from: ['owner'], to: ['edge'] },
   heartbeat: { from: ['edge', 'owner', 'projection'], to: ['edge', 'owner', 'projection'] },
   query: { from: ['edge', 'operator'], to: ['projection'] },
+  access: { from: ['edge', 'owner'], to: ['owner'] },
   search: { from: ['edge', 'operator'], to: ['projection'] },
   notice: { from: ['edge', 'owner', 'projection'], to: ['owner'] },
 };
@@ -97,6 +98,8 @@ const WRITING: Record<Part, (names: Names, shards: ReturnType<typeof shardNames>
       ...[...journals, ...intake].map((log) => purges(names.journalStream(log))),
       names.bucketSubjects('leases'),
       purges(names.bucketStream('leases')),
+      // Leaders are spread over the servers.
+      jetStreamApiSubject('STREAM.LEADER.STEPDOWN.*'),
       // Which key seals secrets.
       names.bucketSubjects('layout'),
       ...ofObjects(names),

@@ -120,6 +120,7 @@ export class Names {
       case 'heartbeat':
       case 'query':
       case 'search':
+      case 'access':
         return `${this.#root}.${topic.kind}`;
       case 'notice':
         return `${this.#root}.notice.${token(topic.shard)}`;

@@ -4,6 +4,8 @@
 export const SOUND_REPLICATED_SUBJECT_CAS = '2.9.21';
 /** The first version with `sync_interval: always`. */
 export const SYNC_ALWAYS = '2.10.0';
+/** The first version in which a leader that steps down can be told who shall follow. */
+export const PREFERRED_LEADERS = '2.11.0';
 
 /** Whether `version` is `minimum` or newer; a pre-release (`2.10.0-RC.1`) counts as older than its release. */
 export function isAtLeast(version: string, minimum: string): boolean {

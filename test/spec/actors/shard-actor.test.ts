@@ -147,6 +147,36 @@ describe('shard actor', () => {
       expect(write.replies).to.deep.equal([OK]);
     });
 
+    it('reads behind an entry without effects, once the lease is over: it shows whose the shard is', async () => {
+      const actor = await stand.serving();
+      stand.mayAnswerReads = false;
+      stand.journal.isOpen = false;
+      const read = stand.send(actor, 'GET a');
+      await stand.settle();
+      expect([read.replies, read.failure]).to.deep.equal([undefined, undefined]);
+      stand.mayAnswerReads = true;
+      await onlyHeld().ack();
+      await stand.settle();
+      expect(read.replies).to.deep.equal([null]);
+      // The entry stands for all that comes within a lease.
+      const later = stand.send(actor, 'GET a');
+      await stand.settle();
+      expect(later.replies).to.deep.equal([null]);
+      expect(stand.journal.held).to.have.length(0);
+    });
+
+    it('no read when that entry is refused, because another has the shard', async () => {
+      const actor = await stand.serving();
+      stand.mayAnswerReads = false;
+      stand.journal.isOpen = false;
+      const read = stand.send(actor, 'GET a');
+      await stand.settle();
+      onlyHeld().answer({ kind: 'conflict', last: 99 });
+      await stand.settle();
+      expect(read.failure).to.equal('NOT_APPLIED');
+      expect((await actor.ended).code).to.equal('FENCED');
+    });
+
     it('reads behind an append of their own where the operator asks for that', async () => {
       const actor = await stand.serving({ readsNeedBarrier: true });
       const read = stand.send(actor, 'GET a');

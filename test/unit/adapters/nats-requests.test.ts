@@ -1,4 +1,4 @@
-/** Requests to NATS, leases and objects, over a connection that is answered by hand. Proves LK3, RI1, JL1, JL2, JO1. */
+/** Requests to NATS, leases and objects, over a connection that is answered by hand. Proves LK3, LK4, LK5, RI1, JL1, JL2, JO1. */
 import { expect } from 'chai';
 import type { NatsConnections } from '../../../src/adapters/nats/index.js';
 import { JetStreamLeaseStore } from '../../../src/adapters/nats/jetstream-lease-store.js';
@@ -40,6 +40,20 @@ describe('a request to NATS', () => {
     await nats.status('reconnect');
     await turns();
     expect(nats.sent.map(({ subject }) => subject)).to.deep.equal(Array.from({ length: 4 }, () => 'subject'));
+  });
+
+  it('that nobody answered has the server asked for a sign of life, and left when it gives none (LK4)', async () => {
+    expect(await request(1)).to.equal('timed-out');
+    await turns();
+    expect(nats.reconnects).to.equal(0);
+    nats.answersPings = new Promise(() => undefined);
+    await Promise.all([request(1), request(1)]);
+    await eventually(() => expect(nats.reconnects).to.equal(1));
+  });
+
+  it('goes to another server from one that says it is about to end (LK5)', async () => {
+    await nats.status('ldm');
+    expect(nats.reconnects).to.equal(1);
   });
 
   it('takes one answer; what comes later is dropped, and is nobody else’s (RI1)', async () => {

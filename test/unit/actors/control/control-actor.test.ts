@@ -1,4 +1,4 @@
-/** Proves CP1, CP2, CV1–CV3. */
+/** Proves CP1, CP2, CV1–CV3, OW1–OW3. */
 import { expect } from 'chai';
 import type { ControlCommand, DatabaseSecrets } from '../../../../src/domain/control/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
@@ -131,6 +131,63 @@ describe('control view', () => {
     expect(silence).to.have.length(1);
     expect(silence[0]).to.be.above(500);
     view.stop();
+  });
+
+  describe('while its stream is silent', () => {
+    /** A copy that was fresh, and hears nothing of its stream any more. */
+    async function cutOff() {
+      const installation = await installed();
+      const view = installation.newView('edge', undefined, true);
+      void view.start();
+      await installation.time.advance(200);
+      installation.silence();
+      return { installation, view };
+    }
+
+    it('goes on by the word of the owner, who knows that nothing has changed', async () => {
+      const { installation, view } = await cutOff();
+      for (let second = 0; second < 10; second += 1) {
+        await installation.time.advance(1000);
+        expect(view.grantFor('first-token')).to.not.equal(undefined);
+      }
+      // What leaves everybody's rights alone is not waited for.
+      await installation.ask(lease('a', 10));
+      await installation.time.advance(1000);
+      expect(view.grantFor('first-token')).to.not.equal(undefined);
+      view.stop();
+    });
+
+    it('does not answer once the owner has stored what it has not heard of', async () => {
+      const { installation, view } = await cutOff();
+      const reset = installation.ask(RESET);
+      await installation.time.advance(501);
+      expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+      installation.silence(false);
+      await installation.time.advance(1000);
+      expect(view.grantFor('first-token')).to.equal(undefined);
+      expect(view.grantFor('new-token')).to.not.equal(undefined);
+      await reset;
+      view.stop();
+    });
+
+    it('does not answer once the owner itself may have been succeeded', async () => {
+      const { installation, view } = await cutOff();
+      installation.holdsLease = false;
+      await installation.time.advance(501);
+      expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+      installation.holdsLease = true;
+      await installation.time.advance(300);
+      expect(view.grantFor('first-token')).to.not.equal(undefined);
+      view.stop();
+    });
+
+    it('takes no word of a new owner before it has that one’s claim', async () => {
+      const { installation, view } = await cutOff();
+      await installation.activate();
+      await installation.time.advance(501);
+      expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+      view.stop();
+    });
   });
 
   it('has applied what it missed before it answers again', async () => {

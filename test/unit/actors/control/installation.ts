@@ -8,13 +8,20 @@ import {
   ControlWork,
   Revocations,
 } from '../../../../src/actors/control/index.js';
+import { giveWord } from '../../../../src/actors/control/owner-word.js';
 import { ShardActor } from '../../../../src/actors/runtime/index.js';
 import type { ControlCommand, ControlReply } from '../../../../src/domain/control/index.js';
 import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../../../src/journal/index.js';
 import type { SessionId } from '../../../../src/kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../../../../src/messages/index.js';
-import type { Log } from '../../../../src/ports/index.js';
-import { ManualTime, MemoryJournal, MemoryNetwork, MemoryObjectStore } from '../../../support/memory/index.js';
+import type { Journal, Log } from '../../../../src/ports/index.js';
+import {
+  ManualTime,
+  type MemoryBus,
+  MemoryJournal,
+  MemoryNetwork,
+  MemoryObjectStore,
+} from '../../../support/memory/index.js';
 import { NO_METRICS } from '../../../support/no-metrics.js';
 
 export const QUIET_LOG: Log = {
@@ -37,9 +44,14 @@ export class Installation {
   readonly revocations = new Revocations(this.network.connect(), this.time, () => this.edges);
   plane!: ControlPlane;
   actor!: ShardActor<ControlWork>;
+  /** Of the owner: whether nobody else may have the shard yet. */
+  holdsLease = true;
   /** Slices of snapshots that owners loaded. */
   segments = 0;
   #epoch = 0;
+  #isSilent = false;
+  #wordGiver: MemoryBus | undefined;
+  readonly #held: (() => void)[] = [];
 
   constructor() {
     this.journal.createStream(CONTROL_SHARD);
@@ -85,12 +97,17 @@ export class Installation {
         highWater: undefined,
         quietMs: 0,
         readsNeedBarrier: false,
-        mayAnswerReads: () => true,
+        mayAnswerReads: () => this.holdsLease,
         onStored: () => undefined,
       },
       this.plane,
     );
     await this.actor.start();
+    const { plane, actor } = this;
+    const claimedAt = actor.head?.position ?? 0;
+    this.#wordGiver?.setConnected(false);
+    this.#wordGiver = this.network.connect();
+    giveWord(this.#wordGiver, actor, 'node-owner' as SessionId, () => plane.accessPosition ?? claimedAt);
   }
 
   readonly client: ControlClient = {
@@ -109,14 +126,35 @@ export class Installation {
     await compactShard({ journal, objects, clock, log: QUIET_LOG }, job, () => new ControlFold());
   }
 
+  /** What followers are sent waits until they are heard again. */
+  silence(isSilent = true): void {
+    this.#isSilent = isSilent;
+    if (!isSilent) for (const deliver of this.#held.splice(0)) deliver();
+  }
+
+  #heardBySome(): Journal {
+    const heard: Journal = Object.create(this.journal);
+    const orHold = (deliver: () => void): void => {
+      if (this.#isSilent) this.#held.push(deliver);
+      else deliver();
+    };
+    heard.follow = (shard, from, follower) =>
+      this.journal.follow(shard, from, {
+        onMessage: (message) => orHold(() => follower.onMessage(message)),
+        onAlive: () => this.#isSilent || follower.onAlive(),
+      });
+    return heard;
+  }
+
   /** An edge in a process of its own. */
-  newView(name: string, onBackInTouch?: (silentForMs: number) => void): ControlView {
-    const { journal, objects, time } = this;
+  newView(name: string, onBackInTouch?: (silentForMs: number) => void, asksOwner = false): ControlView {
+    const { objects, time } = this;
+    const journal = this.#heardBySome();
     const session = `node-${name}` as SessionId;
     this.edges.push(session);
     const ports = { journal, objects, timers: time, clock: time, log: QUIET_LOG, bus: this.network.connect() };
     const telling = onBackInTouch === undefined ? {} : { onBackInTouch };
-    return new ControlView({ ...ports, ...telling }, { session, staleMs: STALE_MS });
+    return new ControlView({ ...ports, ...telling }, { session, staleMs: STALE_MS, asksOwner });
   }
 }
 

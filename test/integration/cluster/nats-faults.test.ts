@@ -1,0 +1,240 @@
+/**
+ * What clients notice of faults of the NATS that processes stand on: three servers, two processes, a database on each of
+ * three shards, each of which another server leads. The leases are led by the first server, the control stream by the last.
+ *
+ * Bounds are those of a quiet machine, and a slack for two cores on which much else runs.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { connect, type NatsConnection } from 'nats';
+import {
+  type ClusterLayout,
+  connect as connectLinks,
+  LeaderSpread,
+  Names,
+  readLayout,
+} from '../../../src/adapters/nats/index.js';
+import type { DatabaseId, ShardName } from '../../../src/kernel/index.js';
+import { databaseIdOfUuid, kvPartition, shardOf } from '../../../src/messages/index.js';
+import { silentLog } from '../../spec/journal/shard-history.js';
+import { eventually } from '../../support/eventually.js';
+import { basic } from '../../support/management-face.js';
+import { MillraceCluster, ownerOf } from '../../support/millrace-cluster.js';
+import { endEverything, type MillraceProcess } from '../../support/millrace-process.js';
+import { type NatsCluster, startNatsCluster } from '../../support/nats-cluster.js';
+import { NatsProxy } from '../../support/nats-proxy.js';
+import { findNatsServer } from '../../support/nats-server.js';
+import { realTime } from '../../support/real-time.js';
+import { type ProbedDatabase, WaitingTimes } from '../../support/waiting-times.js';
+
+const EMAIL = 'admin@tests.example';
+const KEY = 'key-of-the-nats-faults-0123456789';
+const SHARDS = 3;
+const SLACK_MS = 1000;
+/** The servers elect a leader after 4 to 9 s, and nobody can make them hurry. */
+const ELECTION_MS = 9000;
+const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
+
+interface PlacedDatabase extends ProbedDatabase {
+  readonly shard: ShardName;
+}
+
+describe('a fault of the NATS servers', function () {
+  this.timeout(240_000);
+  let nats: NatsCluster;
+  let cluster: MillraceCluster;
+  let operator: NatsConnection;
+  let waiting: WaitingTimes;
+  const processes: MillraceProcess[] = [];
+  /** Between the first process and the servers. */
+  let proxies: NatsProxy[] = [];
+  const databases: PlacedDatabase[] = [];
+  const everyDatabase = () => databases.map(({ name }) => name);
+
+  before(async () => {
+    nats = await startNatsCluster(findNatsServer());
+    const facts = { ...nats, url: nats.urls.join(',') };
+    cluster = await MillraceCluster.prepare(facts, {
+      MILLRACE_REPLICAS: '3',
+      MILLRACE_KV_SHARDS: String(SHARDS),
+      MILLRACE_MGMT_EMAIL: EMAIL,
+      MILLRACE_MGMT_KEY: KEY,
+      MILLRACE_ROLES: 'edge,kv',
+      // As by default. Nobody is to be taken for dead but in the one test that is about it.
+      MILLRACE_READ_LEASE_MS: '2000',
+      MILLRACE_LEASE_RENEWAL_MS: '1000',
+      MILLRACE_TAKEOVER_SILENCE_MS: '3000',
+    });
+    proxies = await Promise.all(nats.urls.map((url) => NatsProxy.start(Number(new URL(url).port))));
+    const [first, second] = await Promise.all([
+      cluster.start({ MILLRACE_NATS_URL: proxies.map(({ url }) => url).join(',') }),
+      cluster.start(),
+    ]);
+    processes.push(first, second);
+    while (new Set(databases.map(({ shard }) => shard)).size < SHARDS) await addDatabase(first);
+    operator = await connect({
+      servers: [...nats.urls],
+      user: nats.user,
+      pass: nats.password,
+      maxReconnectAttempts: -1,
+    });
+    waiting = new WaitingTimes(processes, databases);
+  });
+  beforeEach(async () => {
+    await eventually(() => Promise.all(nats.nodes.map((node) => node.expectHealthy())), PATIENT);
+    for (const { shard } of databases) await lead(shard, Number(shard.slice(-1)));
+    await lead('KV_leases', 0);
+    await lead('CONTROL', 2);
+    // Until a second has passed without anybody waiting.
+    await eventually(async () => {
+      await waiting.during(1000, () => undefined);
+      expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });
+      expect(waiting.worst(everyDatabase()).waitMs).to.be.below(300);
+    }, PATIENT);
+  });
+  after(async () => {
+    await waiting?.stop();
+    await operator?.close();
+    await endEverything();
+    for (const proxy of proxies) await proxy.close();
+    await nats?.stop();
+  });
+
+  /** One on a shard that has none yet. */
+  async function addDatabase(at: MillraceProcess): Promise<void> {
+    const { database_id: uuid, rest_token: token } = await eventually(async () => {
+      const answer = await fetch(`${at.addresses.mgmt}/v2/kv/database`, {
+        method: 'POST',
+        headers: { authorization: basic(EMAIL, KEY) },
+        body: JSON.stringify({ name: `db ${Math.random()}`, region: 'eu-west-1' }),
+      });
+      expect(answer.status).to.equal(200);
+      return (await answer.json()) as { database_id: string; rest_token: string };
+    }, PATIENT);
+    const shard = shardOf('kv', kvPartition(databaseIdOfUuid(uuid) as DatabaseId, 0), SHARDS);
+    if (databases.every((known) => known.shard !== shard)) databases.push({ name: shard, token, shard });
+  }
+
+  async function ask(operation: string, body: object = {}) {
+    const answer = await operator.request(`$JS.API.${operation}`, JSON.stringify(body), { timeout: 2000 });
+    return answer.json<{ cluster?: { leader?: string } }>();
+  }
+
+  async function leaderOfEach(): Promise<Map<string, string | undefined>> {
+    const answer = await operator.request('$JS.API.STREAM.LIST', '', { timeout: 5000 });
+    const { streams } = answer.json<{ streams: { config: { name: string }; cluster?: { leader?: string } }[] }>();
+    return new Map(streams.map(({ config, cluster }) => [config.name, cluster?.leader]));
+  }
+
+  /** Has the stream led by that server. */
+  async function lead(stream: string, node: number): Promise<void> {
+    const preferred = nats.nodes[node]?.name;
+    await eventually(async () => {
+      if ((await ask(`STREAM.INFO.${stream}`)).cluster?.leader === preferred) return;
+      await ask(`STREAM.LEADER.STEPDOWN.${stream}`, { placement: { preferred } });
+      await pause(200);
+      expect((await ask(`STREAM.INFO.${stream}`)).cluster?.leader).to.equal(preferred);
+    }, PATIENT);
+  }
+
+  for (const node of [0, 1, 2]) {
+    it(`that ends in order, server ${node + 1}, is half a second to anybody`, async () => {
+      await waiting.during(4000, () => nats.nodes[node]?.end());
+      nats.nodes[node]?.start();
+      const { waitMs, failures } = waiting.worst(everyDatabase());
+      expect(failures).to.deep.equal([]);
+      expect(waitMs).to.be.below(500 + SLACK_MS);
+    });
+  }
+
+  for (const [node, what] of [
+    [0, 'a shard and the leases'],
+    [1, 'a shard'],
+    [2, 'a shard and the control stream'],
+  ] as const) {
+    it(`that kills the server that leads ${what} is an election for that shard, and nothing for others`, async () => {
+      const [led, others] = [[`KV_${node}`], everyDatabase().filter((name) => name !== `KV_${node}`)];
+      await waiting.during(ELECTION_MS + SLACK_MS, () => nats.nodes[node]?.kill());
+      nats.nodes[node]?.start();
+      expect(waiting.worst(others)).to.deep.include({ failures: [] });
+      expect(waiting.worst(others).waitMs).to.be.below(SLACK_MS);
+      expect(waiting.worst(led).waitMs).to.be.below(ELECTION_MS + SLACK_MS);
+    });
+  }
+
+  it('that takes two of three servers is over four seconds after they are back and have leaders', async () => {
+    let quorumAtMs = 0;
+    await waiting.during(8000, async () => {
+      await Promise.all([nats.nodes[0]?.kill(), nats.nodes[1]?.kill()]);
+      await pause(3000);
+      for (const node of [0, 1]) nats.nodes[node]?.start();
+      const streams = ['KV_leases', 'CONTROL', ...databases.map(({ shard }) => shard)];
+      await eventually(async () => {
+        for (const stream of streams) expect((await ask(`STREAM.INFO.${stream}`)).cluster?.leader).to.be.a('string');
+      }, PATIENT);
+      quorumAtMs = performance.now();
+    });
+    expect(waiting.overAtMs(500) - quorumAtMs).to.be.below(4000 + SLACK_MS);
+  });
+
+  it('is no reason for one server to lead everything: leaders are spread again, at no more than an order’s price', async () => {
+    for (const stream of (await leaderOfEach()).keys()) await lead(stream, 0);
+    const connections = await connectLinks(cluster.natsOptions());
+    try {
+      const layout = await readLayout(connections, '');
+      const ports = { timers: realTime, log: silentLog };
+      const leaders = new LeaderSpread(
+        { connections, names: new Names(''), layout: layout as ClusterLayout },
+        ports,
+        () => true,
+      );
+      leaders.stop();
+      await waiting.during(1000, async () => {
+        // A replica that has just lost its lead may be behind for a moment.
+        await eventually(async () => {
+          while (await leaders.look()) await pause(500);
+          const led = await leaderOfEach();
+          const counts = nats.nodes.map(({ name }) => [...led.values()].filter((leader) => leader === name).length);
+          expect(Math.max(...counts) - Math.min(...counts)).to.be.below(2);
+          expect(led.get('KV_leases')).to.not.equal(led.get('CONTROL'));
+        }, PATIENT);
+      });
+    } finally {
+      await connections.close();
+    }
+    expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });
+    expect(waiting.worst(everyDatabase()).waitMs).to.be.below(500 + SLACK_MS);
+  });
+
+  it('that resets the connections of a process is a fifth of a second to its clients, and to others’', async () => {
+    await waiting.during(2000, () => {
+      for (const proxy of proxies) proxy.cut();
+    });
+    expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });
+    expect(waiting.worst(everyDatabase()).waitMs).to.be.below(200 + SLACK_MS);
+  });
+
+  it('that cuts a process off is told to balancers within two seconds, and takes nothing from what others have', async () => {
+    const owned = everyDatabase().filter((shard) => ownerOf(shard, processes) === processes[1]);
+    let toldAfterMs = Number.POSITIVE_INFINITY;
+    await waiting.during(1000, async () => {
+      const cutAtMs = performance.now();
+      for (const proxy of proxies) for (const direction of ['to-server', 'to-client'] as const) proxy.stall(direction);
+      await eventually(async () => {
+        const { status } = await fetch(`${processes[0]?.metricsUrl}/readyz/edge`);
+        expect(status).to.equal(503);
+      });
+      toldAfterMs = performance.now() - cutAtMs;
+      for (let look = 0; look < 20; look += 1) {
+        const expectReady = async () =>
+          expect((await fetch(`${processes[1]?.metricsUrl}/readyz/edge`)).status).to.equal(200);
+        await eventually(expectReady, { timeoutMs: SLACK_MS });
+        await pause(100);
+      }
+      for (const proxy of proxies) proxy.heal();
+    });
+    expect(toldAfterMs).to.be.below(2000);
+    expect(waiting.worst(owned, [1])).to.deep.include({ failures: [] });
+    expect(waiting.worst(owned, [1]).waitMs).to.be.below(SLACK_MS);
+  });
+});

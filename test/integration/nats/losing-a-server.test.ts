@@ -1,0 +1,91 @@
+/** How soon a link is on another server, or knows that its own is gone. Proves LK4, LK5 on real servers. */
+
+import type { AddressInfo } from 'node:net';
+import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { connect, type NatsConnections } from '../../../src/adapters/nats/index.js';
+import { eventually } from '../../support/eventually.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+
+/** Slack for two busy cores. */
+const SLACK_MS = 2000;
+
+describe('a link to a NATS server', function () {
+  this.timeout(60_000);
+  const servers: NatsServer[] = [];
+  let connections: NatsConnections | undefined;
+  let door: Server | undefined;
+
+  beforeEach(async () => {
+    servers.push(await startNatsServer());
+  });
+  afterEach(async () => {
+    await connections?.close();
+    for (const server of servers.splice(0)) {
+      server.resume();
+      await server.stop();
+    }
+    door?.close();
+    door = undefined;
+  });
+
+  const [FIRST_LOOK_MS, ALIVE_MS, OWN_ALIVE_MS] = [1000, 2000, 5000];
+  for (const [whose, isOwn, aliveMs] of [
+    ['of others', false, ALIVE_MS],
+    ['of its own process', true, OWN_ALIVE_MS],
+  ] as const) {
+    it(`that stands still, ${whose}, is lost ${aliveMs / 1000} s after a request had no answer`, async () => {
+      const [server] = servers as [NatsServer];
+      connections = await connect({ servers: [server.url], isOwn });
+      const link = connections.appends;
+      await server.pause();
+      const startedAtMs = performance.now();
+      link.request('nobody', '', { timeoutMs: FIRST_LOOK_MS }).catch(() => undefined);
+      await eventually(() => expect(link.isConnected()).to.equal(false), { timeoutMs: 20_000 });
+      expect(performance.now() - startedAtMs).to.be.within(aliveMs, FIRST_LOOK_MS + aliveMs + SLACK_MS);
+      server.resume();
+      await eventually(() => expect(link.isConnected()).to.equal(true), { timeoutMs: 10_000 });
+    });
+  }
+
+  it('that is cut off in the middle of being made is made anew at once', async () => {
+    const [server] = servers as [NatsServer];
+    const opened: Socket[] = [];
+    let cutsGreetings = 0;
+    door = createServer((socket) => {
+      const target = connectSocket(server.port, '127.0.0.1');
+      opened.push(socket);
+      for (const one of [socket, target]) one.on('error', () => undefined);
+      socket.on('close', () => target.destroy());
+      target.pipe(socket);
+      if (cutsGreetings === 0) {
+        socket.pipe(target);
+        return;
+      }
+      // It has greeted, and is gone when it is asked who wants to come in.
+      cutsGreetings -= 1;
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    await new Promise<void>((done) => door?.listen(0, '127.0.0.1', done));
+    connections = await connect({ servers: [`127.0.0.1:${(door.address() as AddressInfo).port}`] });
+    const link = connections.appends;
+    cutsGreetings = 6;
+    for (const socket of opened.splice(0)) socket.resetAndDestroy();
+    await eventually(() => expect(link.isConnected()).to.equal(false));
+    const lostAtMs = performance.now();
+    await eventually(() => expect(link.isConnected()).to.equal(true), { timeoutMs: 20_000 });
+    expect(performance.now() - lostAtMs).to.be.below(1500);
+  });
+
+  it('that is about to end is left for another before it does', async () => {
+    const [server] = servers as [NatsServer];
+    const other = await startNatsServer();
+    servers.push(other);
+    connections = await connect({ servers: [server.url, other.url] });
+    const { appends } = connections;
+    const first = appends.raw.info?.port === server.port ? server : other;
+    first.signal('SIGUSR2');
+    await eventually(() => expect(appends.raw.info?.port).to.not.equal(first.port), { timeoutMs: 10_000 });
+    expect(appends.isConnected()).to.equal(true);
+  });
+});
