@@ -4,7 +4,7 @@
  */
 
 import { CONTROL_SHARD } from '../../messages/index.js';
-import type { Bus, Log, MeterLog, Timers } from '../../ports/index.js';
+import type { Bus, Log, MeterLog, Metrics, Timers } from '../../ports/index.js';
 import {
   DEFAULT_ANSWER_MEMORY,
   type Membership,
@@ -13,6 +13,7 @@ import {
   type ShardActor,
   type ShardCaller,
   type ShardHost,
+  watchShards,
 } from '../runtime/index.js';
 import { ControlDuties } from './control-duties.js';
 import { ControlGateway, serveControl } from './control-gateway.js';
@@ -26,6 +27,7 @@ export interface ControlOwnerPorts {
   readonly log: Log;
   readonly membership: Membership;
   readonly meterLog: MeterLog;
+  readonly metrics: Metrics;
   /** It leads to the owner, where that is another process. */
   readonly caller: ShardCaller;
   own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
@@ -40,7 +42,7 @@ export class ControlOwner {
   readonly #owned: OwnedShards<ControlWork, ControlPlane>;
 
   constructor(private readonly ports: ControlOwnerPorts) {
-    const { bus, timers, membership } = ports;
+    const { bus, timers, membership, metrics } = ports;
     this.#revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
     this.#owned = ports.own({
       shards: [CONTROL_SHARD],
@@ -50,6 +52,7 @@ export class ControlOwner {
       onServing: (actor, plane) => this.#beginDuties(actor, plane),
     });
     this.client = new ControlGateway(ports.caller, this.#owned.host);
+    watchShards(metrics, this.host, [CONTROL_SHARD]);
   }
 
   get host(): ShardHost<ControlWork> {

@@ -13,9 +13,13 @@ export function watchClocks(metrics: Metrics, clocks: ClockWatch): void {
   metrics.gauge('millrace_clock_owns_nothing', () => (clocks.isExcluded ? 1 : 0));
 }
 
-/** What is asked of the actors only when somebody looks: depth, epoch and position of every shard. */
+/**
+ * What is asked of the actors only when somebody looks: whether a shard is owned here, its depth, epoch and position; 0 of
+ * what others own, or nobody.
+ */
 export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>, shards: readonly ShardName[]): void {
   for (const shard of shards) {
+    metrics.gauge('millrace_shard_owned', () => (host.serves(shard) ? 1 : 0), shard);
     metrics.gauge('millrace_mailbox_commands', () => host.actorOf(shard)?.mailboxSize ?? 0, shard);
     metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);
     metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);

@@ -11,7 +11,7 @@
  */
 import { decodeSessionRecord, encodeSessionRecord } from '../../codec/leases/index.js';
 import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { Clock, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { Membership } from './membership.js';
 
@@ -49,6 +49,7 @@ export class Session {
   #heartbeat: Timer | undefined;
   #renewal: Timer | undefined;
   #hasBegun = false;
+  readonly #failedRenewals: RecurringFact;
 
   constructor(
     private readonly ports: ProcessSessionPorts,
@@ -56,6 +57,7 @@ export class Session {
     private readonly membership: Membership,
     private readonly canOwn: boolean,
   ) {
+    this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
     this.#id = this.#newId();
     this.processId = this.#id;
     // A newcomer needs our clock before it can own anything, and soon.
@@ -193,7 +195,7 @@ export class Session {
     try {
       await this.#renewOnce();
     } catch (error) {
-      this.ports.log.warn('session.renewal-failed', { session: this.id, cause: describeError(error) });
+      this.#failedRenewals.happened({ session: this.id, cause: describeError(error) });
     }
   }
 
@@ -206,6 +208,7 @@ export class Session {
     if (outcome.kind === 'stored') {
       this.#revision = outcome.revision;
       this.#readableUntilMs = sentAtMs + this.times.readLeaseMs;
+      this.#failedRenewals.isWell({ session: this.id });
       return;
     }
     // A lost answer to an earlier renewal looks like a conflict: what stands there decides.

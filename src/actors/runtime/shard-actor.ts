@@ -24,11 +24,11 @@ import {
   asFailure,
   NO_TURN,
   newPending,
-  noteUnknown,
   type PendingTurn,
   rejectAll,
   tooLate,
   unavailable,
+  watchAppends,
 } from './pending.js';
 import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
@@ -48,10 +48,12 @@ export class ShardActor<W extends Work> {
   readonly #mailbox: Mailbox<W>;
   readonly #memory: CommandMemory;
   readonly #stop = new AbortController();
+  readonly #appends: ReturnType<typeof watchAppends>;
   #writer: ShardWriter | undefined;
   #open: PendingTurn<W>;
   #inFlight: PendingTurn<W> | undefined;
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
+  #lastStoreMs: number | undefined;
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
   readonly #time: ShardTime;
@@ -71,6 +73,7 @@ export class ShardActor<W extends Work> {
     this.#tick = new NextTick(ports.timers, ports.clock, () => this.#drainSoon());
     this.#memory = new CommandMemory(limits.commandMemoryMs);
     this.#time = new ShardTime(ports.clock);
+    this.#appends = watchAppends(ports, activation.shard);
     this.#open = newPending(1);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -121,6 +124,11 @@ export class ShardActor<W extends Work> {
 
   get mailboxSize(): number {
     return this.#mailbox.size;
+  }
+
+  /** From sending the last entry to its acknowledgement; undefined: none of this activation's. */
+  get lastStoreMs(): number | undefined {
+    return this.#lastStoreMs;
   }
 
   /** What was read behind the newest snapshot to get the state back. */
@@ -411,7 +419,9 @@ export class ShardActor<W extends Work> {
     const head = await this.#pen().appendBatch(pending.commandIds, effects, turn.nowMs, this.#watch());
     if (this.isEnded) return;
     this.#lastAppendSentAtMs = sentAtMs;
-    metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.effects, turn.effectBytes);
+    this.#appends.answered();
+    this.#lastStoreMs = clock.monotonicMs() - sentAtMs;
+    metrics.entryStored(this.shard, this.#lastStoreMs, turn.effects, turn.effectBytes);
     this.activation.onStored(head, turn.effectBytes);
     if (!this.isPastQuiet) await this.#untilQuietIsOver();
     if (this.isEnded) return;
@@ -469,7 +479,7 @@ export class ShardActor<W extends Work> {
   }
 
   #watch() {
-    return { signal: this.#stop.signal, onUnknown: noteUnknown(this.ports, this.shard) };
+    return { signal: this.#stop.signal, onUnknown: this.#appends.unanswered };
   }
 }
 

@@ -10,7 +10,15 @@
 import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, isMillraceError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { Clock, Journal, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import {
+  type Clock,
+  type Journal,
+  type LeaseStore,
+  type Log,
+  RecurringFact,
+  type Timer,
+  type Timers,
+} from '../../ports/index.js';
 import type { Activation } from './activation.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
@@ -89,6 +97,7 @@ export class ShardHost<W extends Work> {
   readonly #leftBehind = new Map<ShardName, number>();
   readonly #stopped = new Map<ShardName, MillraceError>();
   readonly #lookFailures = new Map<ShardName, string>();
+  readonly #failedLooks: RecurringFact;
   readonly #damageSeen = new Map<ShardName, number>();
   readonly #notBeforeMs = new Map<ShardName, number>();
   #look: Timer | undefined;
@@ -101,7 +110,9 @@ export class ShardHost<W extends Work> {
     private readonly options: HostOptions<W>,
     private readonly session: Session,
     private readonly membership: Membership,
-  ) {}
+  ) {
+    this.#failedLooks = new RecurringFact(ports, 'shard.look-failed', 'shard.looks-well');
+  }
 
   start(): void {
     this.session.whenLost((why) => this.#endAll(why));
@@ -111,6 +122,12 @@ export class ShardHost<W extends Work> {
   /** The actor that owns the shard here, in whatever state. */
   actorOf(shard: ShardName): ShardActor<W> | undefined {
     return this.#held.get(shard)?.actor;
+  }
+
+  /** Does this process serve the shard, and may it answer for it? */
+  serves(shard: ShardName): boolean {
+    const actor = this.actorOf(shard);
+    return actor?.state === 'serving' && actor.holdsLease;
   }
 
   actors(): ShardActor<W>[] {
@@ -177,10 +194,13 @@ export class ShardHost<W extends Work> {
     const held = this.#held.get(shard);
     const step = held === undefined ? this.#tryToTake(shard) : this.#tend(shard, held);
     step
-      .then(() => this.#lookFailures.delete(shard))
+      .then(() => {
+        this.#lookFailures.delete(shard);
+        if (this.#lookFailures.size === 0) this.#failedLooks.isWell();
+      })
       .catch((error: unknown) => {
         this.#lookFailures.set(shard, describeError(error));
-        this.ports.log.warn('shard.look-failed', { shard, cause: describeError(error) });
+        this.#failedLooks.happened({ shard, shards: this.#lookFailures.size, cause: describeError(error) });
         if (isMillraceError(error, 'JOURNAL_DAMAGED')) this.#countDamage(shard, error);
       })
       .finally(() => this.#busy.delete(shard));
