@@ -1,10 +1,29 @@
-/** `millrace cluster init|verify|adopt-key`: makes the streams on a NATS of the operator's once, or compares them. */
+/**
+ * `millrace cluster`: makes the streams on a NATS of the operator's once, or compares them (`init`, `verify`, `adopt-key`);
+ * shows the cluster, and says where shards are wanted (the other verbs).
+ */
+import { hostname, userInfo } from 'node:os';
+import { ClusterLook, Steering } from '../actors/cluster/index.js';
+import { Membership } from '../actors/runtime/index.js';
 
-import { connect, initCluster, type NatsConnections, replaceSealKey, verifyCluster } from '../adapters/nats/index.js';
-import { natsOptionsOf } from '../adapters/nats/installation/index.js';
+import {
+  connect,
+  initCluster,
+  Names,
+  type NatsConnections,
+  natsFacts,
+  replaceSealKey,
+  shardNames,
+  verifyCluster,
+} from '../adapters/nats/index.js';
+import { natsOptionsOf, openForCommand } from '../adapters/nats/installation/index.js';
 import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
+import { commandParts } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
+import { CONTROL_SHARD } from '../messages/index.js';
+import { STEERING_USAGE, STEERING_VERBS, steeringCommand } from './cluster-steering.js';
+import { commandLog } from './command-log.js';
 
 /** @returns 0 fine, 1 differences were found, 2 asked wrongly. @throws MillraceError */
 export async function clusterCommand(
@@ -12,9 +31,10 @@ export async function clusterCommand(
   env: Environment,
   write: (text: string) => void,
 ): Promise<number> {
-  const [verb] = argv;
+  const [verb = ''] = argv;
+  if (Object.hasOwn(STEERING_VERBS, verb)) return steer(argv, loadConfig(env).config, write);
   if (verb !== 'init' && verb !== 'verify' && verb !== 'adopt-key') {
-    write('usage: millrace cluster init|verify|adopt-key\n');
+    write(STEERING_USAGE);
     return 2;
   }
   const { config } = loadConfig(env);
@@ -51,4 +71,31 @@ async function adoptKey(connections: NatsConnections, config: Config, write: (te
   await replaceSealKey(connections, config.nats.natsPrefix, keyId);
   write(`the installation has the key ${keyId} of ${sealKeyFile} now; what another key sealed cannot be opened\n`);
   return 0;
+}
+
+/** It hears for so many heartbeats who there is. */
+const HEARD_HEARTBEATS = 2;
+
+async function steer(argv: readonly string[], config: Config, write: (text: string) => void): Promise<number> {
+  const log = commandLog(config);
+  const { connections, layout, close } = await openForCommand(config, log, true);
+  const parts = commandParts(config, connections, log);
+  const membership = new Membership(parts.bus, parts.clock);
+  try {
+    membership.start();
+    await parts.timers.pause(HEARD_HEARTBEATS * config.ownership.sessionHeartbeatMs);
+    const { kv, queue } = shardNames(layout);
+    const nats = natsFacts(connections, new Names(config.nats.natsPrefix), layout);
+    const shards = [CONTROL_SHARD, ...kv, ...queue];
+    return await steeringCommand(argv, {
+      ...parts,
+      cluster: new ClusterLook({ ...parts, membership, nats }, { ...layout, shards }),
+      steering: new Steering(parts, `${userInfo().username}@${hostname()}`),
+      write,
+      writeError: (text) => void process.stderr.write(text),
+    });
+  } finally {
+    membership.stop();
+    await close();
+  }
 }

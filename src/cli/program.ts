@@ -14,6 +14,8 @@ const USAGE = `usage: millrace <command>
   serve                       starts this process; settings come from MILLRACE_* variables (docs/settings.md)
   config                      prints the effective settings, secrets masked
   cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
+  cluster status              shows processes, shards, NATS servers and streams, and what is wrong with them
+  cluster drain|undrain|move  says which process shall own nothing, or a shard, and waits until it is so
   cluster adopt-key           takes this machine's seal key as the installation's, when the former is lost
   db create|list|limits|reset-password|suspend|activate|delete
   account create|list|show|suspend|activate|limits|reset-tokens

@@ -10,6 +10,7 @@ import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
 import type { Check } from '../ports/index.js';
 import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
+import { registerCluster, startCluster } from './cluster-module.js';
 import { type MadeCredentials, registerControl, startControl } from './control-module.js';
 import { registerDuties, startDuties } from './duties-module.js';
 import { startFaces } from './faces.js';
@@ -76,6 +77,7 @@ function startPlanes(basics: DependencyContainer) {
     const addresses = hasRole(c, 'edge') ? await startFaces(c) : [];
     watchDisk(c);
     const checks = checksOf(c);
+    await startCluster(c, { checks, hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host) });
     return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop: () => life.end() };
   });
 }
@@ -100,6 +102,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   c.registerInstance(tokens.JOURNAL_TOTAL, await journalTotalOf(config, nats));
   c.registerInstance(tokens.SEALING, await sealingOf(config, nats, c.resolve(tokens.RANDOM)));
   registerShards(c);
+  registerCluster(c);
   const compactor = c.resolve(tokens.COMPACTOR);
   life.atEnd(() => compactor.close());
   // It looks at the disk from here on.
@@ -179,8 +182,7 @@ function checksOf(c: DependencyContainer): Checks {
   const nats = c.resolve(tokens.NATS);
   const control = c.resolve(tokens.CONTROL);
   const clocks = c.resolve(tokens.CLOCK_WATCH);
-  const owners = [tokens.ifRegistered(c, tokens.KV_OWNER), tokens.ifRegistered(c, tokens.QUEUE_OWNER)];
-  const hosts = owners.flatMap((owner) => (owner === undefined ? [] : [owner.host]));
+  const hosts = hostsOf(c);
   const readModels = tokens.ifRegistered(c, tokens.READ_MODELS_THREAD);
   const searches = tokens.ifRegistered(c, tokens.SEARCH_THREAD);
   return () => ({
@@ -192,6 +194,11 @@ function checksOf(c: DependencyContainer): Checks {
     }),
     ...(searches && { search: readinessOfSearch(searches.status) }),
   });
+}
+
+function hostsOf(c: DependencyContainer) {
+  const owners = [tokens.ifRegistered(c, tokens.KV_OWNER), tokens.ifRegistered(c, tokens.QUEUE_OWNER)];
+  return owners.flatMap((owner) => (owner === undefined ? [] : [owner.host]));
 }
 
 function hasRole(c: DependencyContainer, ...roles: Config['process']['roles']): boolean {

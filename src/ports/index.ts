@@ -7,6 +7,7 @@ export * from './broadcasts.js';
 export * from './bus.js';
 export * from './check.js';
 export * from './clock.js';
+export * from './cluster.js';
 export * from './compactor.js';
 export * from './data-limits.js';
 export * from './data-removal.js';

@@ -1,16 +1,24 @@
 /** What the runtime is asked when somebody looks at the metrics. */
 import type { ShardName } from '../../kernel/index.js';
 import type { Metrics } from '../../ports/index.js';
-import type { ClockWatch } from './clock-watch.js';
+import { ClockWatch, type ClockWatchOptions, type ClockWatchPorts } from './clock-watch.js';
+import type { Membership } from './membership.js';
 import type { ShardHost } from './shard-host.js';
 import type { Work } from './work.js';
 
-/** What an alarm on clocks is written for. */
-export function watchClocks(metrics: Metrics, clocks: ClockWatch): void {
+/** With what an alarm on clocks is written for. */
+export function watchedClocks(
+  { metrics, ...ports }: Omit<ClockWatchPorts, 'jumps'> & { readonly metrics: Metrics },
+  options: ClockWatchOptions,
+  membership: Membership,
+): ClockWatch {
+  const jumps = metrics.counter('millrace_clock_jumps_total');
+  const clocks = new ClockWatch({ ...ports, jumps }, options, membership);
   metrics.gauge('millrace_clock_ahead_seconds', () => clocks.machineAheadMs / 1000);
   metrics.gauge('millrace_clock_journal_ahead_seconds', () => clocks.journalAheadMs / 1000);
   metrics.gauge('millrace_clock_in_doubt', () => (clocks.isInDoubt ? 1 : 0));
   metrics.gauge('millrace_clock_owns_nothing', () => (clocks.isExcluded ? 1 : 0));
+  return clocks;
 }
 
 /**

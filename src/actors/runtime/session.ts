@@ -14,6 +14,7 @@ import { describeError, type Random, type SessionId, type ShardName } from '../.
 import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { Membership } from './membership.js';
+import { Placement } from './placement.js';
 
 export interface SessionTimes {
   readonly heartbeatMs: number;
@@ -39,6 +40,8 @@ export interface ProcessSessionPorts {
 export class Session {
   /** Stays the same when the session is lost and another one begins. */
   readonly processId: SessionId;
+  /** Which wishes this process has read is said in its heartbeats. */
+  readonly placement: Placement;
   #id: SessionId;
   readonly #onLost: ((why: string) => void)[] = [];
   #revision = 0;
@@ -58,6 +61,7 @@ export class Session {
     private readonly canOwn: boolean,
   ) {
     this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
+    this.placement = new Placement(ports, membership);
     this.#id = this.#newId();
     this.processId = this.#id;
     // A newcomer needs our clock before it can own anything, and soon.
@@ -108,6 +112,7 @@ export class Session {
     }
     if (!this.#hasBegun) {
       this.#hasBegun = true;
+      await this.placement.start();
       await this.ports.clocks.begin(this.processId, () => this.#livingOthers());
     }
     this.#beat();
@@ -159,6 +164,7 @@ export class Session {
   async close(): Promise<void> {
     const wasLive = this.#state === 'live';
     this.#stop('closed');
+    this.placement.stop();
     if (wasLive) await this.ports.leases.delete(this.#key()).catch(() => undefined);
   }
 
@@ -183,7 +189,8 @@ export class Session {
   #announce(): void {
     const { id: session, canOwn, processId } = this;
     const clock = this.ports.clocks.reading();
-    this.membership.announce({ session, canOwn, isLeaving: this.#isLeaving, process: processId, clock });
+    const wishes = this.placement.revision;
+    this.membership.announce({ session, canOwn, isLeaving: this.#isLeaving, process: processId, clock, wishes });
   }
 
   #announceIfLive(): void {

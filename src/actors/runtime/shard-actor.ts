@@ -54,6 +54,7 @@ export class ShardActor<W extends Work> {
   #inFlight: PendingTurn<W> | undefined;
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
   #lastStoreMs: number | undefined;
+  #snapshotAtMs: number | undefined;
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
   readonly #time: ShardTime;
@@ -131,8 +132,13 @@ export class ShardActor<W extends Work> {
     return this.#lastStoreMs;
   }
 
-  /** What was read behind the newest snapshot to get the state back. */
-  readonly replayed = { entries: 0, bytes: 0 };
+  /** What was read behind the newest snapshot to get the state back, and how many entries there were to be read. */
+  readonly replayed = { entries: 0, bytes: 0, toRead: 0 };
+
+  /** When the newest snapshot was made; undefined: there is none, or it is not known yet. */
+  get snapshotAtMs(): number | undefined {
+    return this.#snapshotAtMs;
+  }
 
   /** Was a command with this id executed, by this activation or one before it, as far as is remembered? */
   wasExecuted(commandId: CommandId): boolean {
@@ -188,6 +194,7 @@ export class ShardActor<W extends Work> {
         try {
           const body = { kind: 'snapshot', manifest, digest, coveredNumber } as const;
           await this.#pen().appendSnapshot(body, this.#time.nowMs(), this.#watch());
+          this.#snapshotAtMs = this.ports.clock.nowMs();
           resolve();
         } catch (error) {
           reject(error);
@@ -274,6 +281,8 @@ export class ShardActor<W extends Work> {
       if (this.isEnded) throw new MillraceError('SHUTTING_DOWN', `${this.shard}: replay was given up`);
       if (step.kind === 'manifest') {
         this.#memory.restore(step.recentCommandIds);
+        this.#snapshotAtMs = step.manifest?.createdAtMs;
+        this.replayed.toRead = (this.head?.number ?? 0) - (step.manifest?.head.number ?? 0);
       } else {
         const { entry, totalBytes } = step.read;
         this.replayed.entries += 1;

@@ -22,7 +22,6 @@ import {
 import type { Activation } from './activation.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
-import { rendezvousOwner } from './placement.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { markSessionDead, type Session } from './session.js';
 import type { ShardActor } from './shard-actor.js';
@@ -208,7 +207,7 @@ export class ShardHost<W extends Work> {
 
   #isMine(shard: ShardName): boolean {
     if (this.options.isExclusive) return true;
-    return rendezvousOwner(shard, this.membership.candidates(this.times.takeoverMs)) === this.session.id;
+    return this.session.placement.ownerOf(shard, this.membership.candidates(this.times.takeoverMs)) === this.session.id;
   }
 
   async #tryToTake(shard: ShardName): Promise<void> {
@@ -342,7 +341,9 @@ export class ShardHost<W extends Work> {
     if (this.options.isExclusive || this.#isHandingOver) return false;
     const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs);
     if (!candidates.includes(this.session.id)) return candidates.length > 0 && this.session.isExcluded;
-    return rendezvousOwner(shard, candidates) !== this.session.id;
+    const { placement, id } = this.session;
+    const owner = placement.ownerOf(shard, candidates);
+    return owner !== undefined && owner !== id && placement.isKnownTo(owner, shard, candidates);
   }
 
   async #handOver(shard: ShardName): Promise<void> {

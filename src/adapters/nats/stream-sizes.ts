@@ -1,31 +1,57 @@
-/** How many bytes of messages each stream of an installation holds, as its server counts them, in one question or few. */
+/** The streams of an installation as their servers tell of them, in one question or few. */
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi, type StreamDescription } from './jetstream-api.js';
 import { type DeclaredCounts, declareBucket, declareStreams } from './streams.js';
 import type { Names } from './subjects.js';
 
-interface Page {
-  readonly total: number;
-  readonly streams: readonly (StreamDescription & { readonly config: { readonly name: string } })[] | null;
+interface Replica {
+  readonly name: string;
+  readonly current: boolean;
+  readonly offline?: boolean;
+  readonly lag?: number;
 }
 
-/** @returns bytes by the name without prefix: `KV_0`, `METER`, `leases` …. @throws JOURNAL_UNAVAILABLE */
+export interface StreamEntry extends Pick<StreamDescription, 'state'> {
+  /** The name without prefix: `KV_0`, `METER`, `leases` …. */
+  readonly key: string;
+  /** Where servers are several. */
+  readonly cluster: { readonly leader?: string; readonly replicas?: readonly Replica[] | null } | undefined;
+}
+
+interface Page {
+  readonly total: number;
+  readonly streams:
+    | readonly (StreamDescription & Pick<StreamEntry, 'cluster'> & { readonly config: { readonly name: string } })[]
+    | null;
+}
+
+/** @throws JOURNAL_UNAVAILABLE */
+export async function listStreams(
+  connections: NatsConnections,
+  names: Names,
+  counts: DeclaredCounts,
+): Promise<readonly StreamEntry[]> {
+  const api = new JetStreamApi(connections.control);
+  const declared = [...declareStreams(names, counts), declareBucket(names, 'layout', counts.replicas)];
+  const keys = new Map(declared.map(({ key, config }) => [config.name, key]));
+  const found: StreamEntry[] = [];
+  for (let offset = 0; ; ) {
+    const { streams, total } = await api.call<Page>('STREAM.LIST', { offset });
+    for (const { config, state, cluster } of streams ?? []) {
+      const key = keys.get(config.name);
+      if (key !== undefined) found.push({ key, state, cluster });
+    }
+    offset += streams?.length ?? 0;
+    if ((streams?.length ?? 0) === 0 || offset >= total) return found;
+  }
+}
+
+/** How many bytes of messages each holds, by the name without prefix. @throws JOURNAL_UNAVAILABLE */
 export async function streamSizes(
   connections: NatsConnections,
   names: Names,
   counts: DeclaredCounts,
 ): Promise<ReadonlyMap<string, number>> {
-  const api = new JetStreamApi(connections.control);
-  const declared = [...declareStreams(names, counts), declareBucket(names, 'layout', counts.replicas)];
-  const keys = new Map(declared.map(({ key, config }) => [config.name, key]));
-  const sizes = new Map<string, number>();
-  for (let offset = 0; ; ) {
-    const { streams, total } = await api.call<Page>('STREAM.LIST', { offset });
-    for (const { config, state } of streams ?? []) {
-      const key = keys.get(config.name);
-      if (key !== undefined) sizes.set(key, state.bytes);
-    }
-    offset += streams?.length ?? 0;
-    if ((streams?.length ?? 0) === 0 || offset >= total) return sizes;
-  }
+  const streams = await listStreams(connections, names, counts);
+  return new Map(streams.map(({ key, state }) => [key, state.bytes]));
 }

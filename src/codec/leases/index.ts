@@ -1,5 +1,5 @@
 /** Records of the lease bucket and heartbeats ↔ bytes: MessagePack lists, the version first. What cannot be read is JOURNAL_DAMAGED. */
-import type { SessionId } from '../../kernel/index.js';
+import type { SessionId, ShardName } from '../../kernel/index.js';
 import {
   absent,
   bothWays,
@@ -69,6 +69,8 @@ const heartbeat = openFields({
   process: session,
   /** Not in those of older versions. */
   clock: absent(clockReading),
+  /** Which revision of the operators' wishes it has read. Not in those of older versions. */
+  wishes: absent(integer),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');
@@ -83,3 +85,15 @@ export type BootTimeRecord = TypeOf<typeof bootTime>;
 /** The newest last. */
 const bootTimes = versioned(1, listOf(bootTime));
 export const [encodeBootTimes, decodeBootTimes] = bothWays(bootTimes, 'a record of boot times');
+
+/** Whose wish it is, and since when. */
+const wish = { process: session, by: text(), atMs: looseNumber };
+/** What operators want of the placement of shards, beyond what is placed by itself; the oldest first. */
+const placementWishes = openFields({
+  /** They shall own nothing. */
+  drained: listOf(openRecord(wish)),
+  /** One a shard: the process shall own it. */
+  moves: listOf(openRecord({ ...wish, shard: text<ShardName>() })),
+});
+export type Wishes = TypeOf<typeof placementWishes>;
+export const [encodeWishes, decodeWishes] = bothWays(versioned(1, placementWishes), 'a record of wishes');
