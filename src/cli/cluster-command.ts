@@ -12,6 +12,7 @@ import {
   Names,
   type NatsConnections,
   natsFacts,
+  readLayout,
   replaceSealKey,
   shardNames,
   verifyCluster,
@@ -20,8 +21,9 @@ import { natsOptionsOf, openForCommand } from '../adapters/nats/installation/ind
 import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
 import { commandParts } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
-import { MillraceError } from '../kernel/index.js';
+import { isMillraceError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD } from '../messages/index.js';
+import type { Log } from '../ports/index.js';
 import { STEERING_USAGE, STEERING_VERBS, steeringCommand } from './cluster-steering.js';
 import { commandLog } from './command-log.js';
 
@@ -73,12 +75,35 @@ async function adoptKey(connections: NatsConnections, config: Config, write: (te
   return 0;
 }
 
+/** Streams are not compared: whoever looks at a cluster that is not well wants to see what there is. */
+async function openToLook(config: Config, log: Log) {
+  if (config.isEmbedded) return openForCommand(config, log, true);
+  const connections = await connect(natsOptionsOf(config));
+  const close = () => connections.close();
+  try {
+    for (let triesLeft = LAYOUT_TRIES; ; triesLeft -= 1) {
+      const layout = await readLayout(connections, config.nats.natsPrefix).catch((error: unknown) => {
+        if (triesLeft > 1 && isMillraceError(error, 'JOURNAL_UNAVAILABLE')) return 'not yet' as const;
+        throw error;
+      });
+      if (layout === undefined)
+        throw new MillraceError('NOT_FOUND', 'this NATS is not prepared: run "millrace cluster init"');
+      if (layout !== 'not yet') return { connections, layout, close };
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Each waits for five seconds: together as long as an election. */
+const LAYOUT_TRIES = 3;
 /** It hears for so many heartbeats who there is. */
 const HEARD_HEARTBEATS = 2;
 
 async function steer(argv: readonly string[], config: Config, write: (text: string) => void): Promise<number> {
   const log = commandLog(config);
-  const { connections, layout, close } = await openForCommand(config, log, true);
+  const { connections, layout, close } = await openToLook(config, log);
   const parts = commandParts(config, connections, log);
   const membership = new Membership(parts.bus, parts.clock);
   try {

@@ -6,7 +6,7 @@ import { table } from './table.js';
 export function clusterTables(status: ClusterStatus, nowMs: number): string {
   const { clusterId, alarms, servers } = status;
   return [
-    `cluster ${clusterId}: ${alarms.length === 0 ? 'all is well' : `${alarms.length} things to look at`}\n`,
+    `cluster ${clusterId}: ${alarms.length === 0 ? 'all is well' : `to be looked at: ${alarms.length}`}\n`,
     ...alarms.map((alarm) => `  ${alarm}\n`),
     `\n${processTable(status.processes, nowMs)}`,
     `\n${shardTable(status.shards, nowMs)}`,

@@ -148,7 +148,7 @@ function mustBeAbleToOwn({ processes }: ClusterStatus, process: SessionId, shard
 }
 
 function answers({ state }: ProcessStatus): boolean {
-  return state !== 'silent';
+  return state === 'ready' || state === 'not-ready';
 }
 
 function ownsShards(one: ProcessStatus): boolean {

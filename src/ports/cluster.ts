@@ -4,8 +4,8 @@ import type { ProcessReport, ShardReport } from '../messages/index.js';
 
 export interface ProcessStatus extends Partial<Omit<ProcessReport, 'process' | 'nowMs' | 'shards'>> {
   readonly process: SessionId;
-  /** `silent`: it did not answer in time. */
-  readonly state: 'ready' | 'not-ready' | 'silent';
+  /** `silent`: it did not answer in time. `gone`: nor will it; others have taken over what it had. */
+  readonly state: 'ready' | 'not-ready' | 'silent' | 'gone';
   /** Its time beside that of whoever asked; known no better than half of how long the answer took. */
   readonly clockAheadMs?: number;
   readonly isDrained: boolean;

@@ -34,10 +34,17 @@ export interface ClusterLookPorts {
 const ANSWER_MS = 1_000;
 const FRESH_MS = 500;
 
+interface Known {
+  readonly process: SessionId;
+  readonly session: SessionId;
+}
+
 interface Asked {
   readonly process: SessionId;
   readonly report: ProcessReport | undefined;
-  readonly clockAheadMs: number;
+  readonly clockAheadMs?: number;
+  /** Its session was taken for dead. */
+  readonly isGone?: boolean;
 }
 
 export class ClusterLook implements ClusterWatch {
@@ -65,7 +72,7 @@ export class ClusterLook implements ClusterWatch {
         return otherwise;
       });
     const [asked, { drained, moves }, servers, streams] = await Promise.all([
-      known('leases', this.#processes(), this.#heard()).then((all) => Promise.all(all.map((one) => this.#ask(one)))),
+      known('leases', this.#processes(), this.#heard()).then((all) => this.#askAll(all)),
       known('wishes', this.#wishes(), NO_WISHES),
       nats.servers(),
       known('streams', nats.streams(), []),
@@ -96,43 +103,49 @@ export class ClusterLook implements ClusterWatch {
     return record === undefined ? NO_WISHES : decodeWishes(record.value);
   }
 
-  #heard(): SessionId[] {
-    return this.ports.membership.heard().map(({ process }) => process);
+  #heard(): Known[] {
+    return this.ports.membership.heard();
   }
 
-  /** Those that are heard, and those whose session has ended in no order and is not taken for dead yet. */
-  async #processes(): Promise<SessionId[]> {
-    const { leases, membership } = this.ports;
-    const heard = membership.heard();
-    const processes = new Set(heard.map(({ process }) => process));
-    const known = new Set(heard.map(({ session }) => session));
+  /** Those that are heard, and whose sessions the lease bucket has: of the dead, too, until they are swept. */
+  async #processes(): Promise<Known[]> {
+    const heard = this.#heard();
+    const known = new Set(heard.flatMap(({ process, session }) => [process, session]));
     const prefix = sessionKey('' as SessionId);
-    for (const key of await leases.keys(prefix)) {
-      const session = key.slice(prefix.length) as SessionId;
-      if (known.has(session) || processes.has(session)) continue;
-      const record = await leases.get(key);
-      if (record !== undefined && !decodeSessionRecord(record.value).isDead) processes.add(session);
-    }
-    return [...processes].sort();
+    const sessions = (await this.ports.leases.keys(prefix)).map((key) => key.slice(prefix.length) as SessionId);
+    const others = sessions.filter((session) => !known.has(session));
+    return [...heard, ...others.map((session) => ({ process: session, session }))].sort((a, b) =>
+      a.process < b.process ? -1 : 1,
+    );
   }
 
-  /** CLK1. */
-  async #ask(process: SessionId): Promise<Asked> {
-    const { bus, clock } = this.ports;
+  async #askAll(processes: readonly Known[]): Promise<Asked[]> {
+    const all = await Promise.all(processes.map((one) => this.#ask(one)));
+    return all.filter((one) => one !== undefined);
+  }
+
+  /** CLK1. @returns undefined for one that has ended in order */
+  async #ask({ process, session }: Known): Promise<Asked | undefined> {
+    const { bus, clock, leases } = this.ports;
     const fromMs = clock.nowMs();
     try {
       const report = decodeProcessReport(await bus.request({ kind: 'session', session: process }, NOTHING, ANSWER_MS));
       return { process, report, clockAheadMs: Math.round(report.nowMs - (fromMs + clock.nowMs()) / 2) };
     } catch {
-      return { process, report: undefined, clockAheadMs: 0 };
+      try {
+        const record = await leases.get(sessionKey(session));
+        return record && { process, report: undefined, isGone: decodeSessionRecord(record.value).isDead };
+      } catch {
+        return { process, report: undefined };
+      }
     }
   }
 }
 
 const NOTHING = new Uint8Array();
 
-function processStatus({ process, report, clockAheadMs }: Asked, isDrained: boolean): ProcessStatus {
-  if (report === undefined) return { process, state: 'silent', isDrained, ownedShards: 0 };
+function processStatus({ process, isGone, report, clockAheadMs = 0 }: Asked, isDrained: boolean): ProcessStatus {
+  if (report === undefined) return { process, state: isGone === true ? 'gone' : 'silent', isDrained, ownedShards: 0 };
   const { nowMs: _, shards, ...said } = report;
   const state = report.checks.every(({ ok }) => ok) ? 'ready' : 'not-ready';
   const ownedShards = shards.filter(({ state: of }) => of === 'serving').length;
