@@ -11,7 +11,7 @@ import {
   initCluster,
   Names,
   type NatsConnections,
-  natsFacts,
+  natsStanding,
   readLayout,
   replaceSealKey,
   shardNames,
@@ -110,7 +110,7 @@ async function steer(argv: readonly string[], config: Config, write: (text: stri
     membership.start();
     await parts.timers.pause(HEARD_HEARTBEATS * config.ownership.sessionHeartbeatMs);
     const { kv, queue } = shardNames(layout);
-    const nats = natsFacts(connections, new Names(config.nats.natsPrefix), layout);
+    const nats = natsStanding(connections, new Names(config.nats.natsPrefix), layout);
     const shards = [CONTROL_SHARD, ...kv, ...queue];
     return await steeringCommand(argv, {
       ...parts,

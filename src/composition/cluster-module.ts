@@ -2,14 +2,14 @@
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
 import { AlarmTeller, ClusterLook, ProcessReporter, type ProcessReporterPorts } from '../actors/cluster/index.js';
-import { natsFacts } from '../adapters/nats/index.js';
+import { natsStanding } from '../adapters/nats/index.js';
 import { NodeReadings, VERSION } from '../adapters/node/index.js';
 import * as tokens from './tokens.js';
 
 export function registerCluster(c: DependencyContainer): void {
-  tokens.once(c, tokens.CLUSTER, () => {
+  tokens.once(c, tokens.CLUSTER_LOOK, () => {
     const { connections, names, layout } = c.resolve(tokens.NATS);
-    const nats = natsFacts(connections, names, layout);
+    const nats = natsStanding(connections, names, layout);
     const ports = { ...tokens.portsOf(c), membership: c.resolve(tokens.MEMBERSHIP), nats };
     return new ClusterLook(ports, { ...layout, shards: c.resolve(tokens.JOURNAL_TOTAL).shards });
   });
@@ -26,5 +26,5 @@ export async function startCluster(
   const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles };
   await life.run(new ProcessReporter({ ...ports, ...said }, facts));
   const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
-  await life.run(new AlarmTeller({ ...ports, cluster: c.resolve(tokens.CLUSTER), isOwner }));
+  await life.run(new AlarmTeller({ ...ports, cluster: c.resolve(tokens.CLUSTER_LOOK), isOwner }));
 }

@@ -89,7 +89,7 @@ function adminHandler(c: DependencyContainer, { audit, guard, face }: Management
     control: control.client,
     sealing: () => c.resolve(tokens.SEALING),
     audit,
-    cluster: c.resolve(tokens.CLUSTER),
+    cluster: c.resolve(tokens.CLUSTER_LOOK),
     messageLog: c.resolve(tokens.READ_MODELS),
     readModels: tokens.ifRegistered(c, tokens.READ_MODEL_CARE),
     signIns: guard.of('admin'),

@@ -22,7 +22,7 @@ export interface ShardStatus extends Partial<ShardReport> {
   readonly wished?: SessionId;
 }
 
-export interface NatsServerFacts {
+export interface NatsServerStanding {
   readonly name: string;
   /** `no-store`: it runs and stores nothing; a full disk does that, and only a restart ends it. `missing`: it does not answer. */
   readonly state: 'well' | 'no-store' | 'missing';
@@ -32,7 +32,7 @@ export interface NatsServerFacts {
   readonly storeLimitBytes?: number;
 }
 
-export interface StreamFacts {
+export interface StreamStanding {
   readonly stream: string;
   readonly bytes: number;
   readonly messages: number;
@@ -44,10 +44,10 @@ export interface StreamFacts {
 }
 
 /** What NATS says of itself. */
-export interface NatsFacts {
-  servers(): Promise<readonly NatsServerFacts[]>;
+export interface NatsStanding {
+  servers(): Promise<readonly NatsServerStanding[]>;
   /** @throws JOURNAL_UNAVAILABLE */
-  streams(): Promise<readonly StreamFacts[]>;
+  streams(): Promise<readonly StreamStanding[]>;
 }
 
 export interface Wish {
@@ -63,8 +63,8 @@ export interface ClusterStatus {
   readonly processes: readonly ProcessStatus[];
   readonly shards: readonly ShardStatus[];
   /** None where nobody may ask them, without credentials of the system account, or none answers. */
-  readonly servers: readonly NatsServerFacts[];
-  readonly streams: readonly StreamFacts[];
+  readonly servers: readonly NatsServerStanding[];
+  readonly streams: readonly StreamStanding[];
   readonly drained: readonly Wish[];
   readonly moves: readonly (Wish & { readonly shard: ShardName })[];
 }

@@ -2,8 +2,8 @@
  * A fact that comes again and again while something is wrong: a failed look at each of many shards, a renewal without an
  * answer. Ten thousand lines of it say no more than three.
  *
- *  RF1 the first is told at once; from then on one line in ten seconds at most, which says how many there were
- *  RF2 that it is over is told once, when it has not happened for a second: what comes and goes is not over
+ *  RCF1 the first is told at once; from then on one line in ten seconds at most, which says how many there were
+ *  RCF2 that it is over is told once, when it has not happened for a second: what comes and goes is not over
  */
 import type { Clock } from './clock.js';
 import type { Log, LogFields } from './log.js';

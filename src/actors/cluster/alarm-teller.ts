@@ -5,6 +5,7 @@
  *  ALT2 each is told once, and once when it is over
  */
 import type { ClusterWatch, Log, Timer, Timers } from '../../ports/index.js';
+import { ALARM_LOOK_MS } from './cluster-limits.js';
 
 export interface AlarmTellerPorts {
   readonly cluster: ClusterWatch;
@@ -14,8 +15,6 @@ export interface AlarmTellerPorts {
   isOwner(): boolean;
 }
 
-const LOOK_EVERY_MS = 10_000;
-
 export class AlarmTeller {
   #seen: readonly string[] = [];
   readonly #told = new Set<string>();
@@ -24,7 +23,7 @@ export class AlarmTeller {
   constructor(private readonly ports: AlarmTellerPorts) {}
 
   start(): void {
-    this.#timer = this.ports.timers.every(LOOK_EVERY_MS, () => this.#look());
+    this.#timer = this.ports.timers.every(ALARM_LOOK_MS, () => this.#look());
   }
 
   stop(): void {

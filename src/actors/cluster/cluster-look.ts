@@ -2,8 +2,8 @@
  * A look at the whole cluster: every process is asked about itself, NATS about its servers and streams, the lease bucket
  * about what operators wish.
  *
- *  CLK1 nobody is waited for longer than `ANSWER_MS`: who does not answer is shown as silent, with what others know of it
- *  CLK2 however many look, the cluster is asked once in `FRESH_MS`
+ *  CLK1 nobody is waited for longer than `PROCESS_ANSWER_MS`: who does not answer is shown as silent, with what others know of it
+ *  CLK2 however many look, the cluster is asked once in `LOOK_FRESH_MS`
  */
 import { decodeProcessReport } from '../../codec/cluster/index.js';
 import { decodeSessionRecord, decodeWishes, type Wishes } from '../../codec/leases/index.js';
@@ -15,24 +15,21 @@ import type {
   ClusterStatus,
   ClusterWatch,
   LeaseStore,
-  NatsFacts,
+  NatsStanding,
   ProcessStatus,
   ShardStatus,
 } from '../../ports/index.js';
 import { type Membership, NO_WISHES, sessionKey, WISHES_KEY } from '../runtime/index.js';
 import { alarmsOf } from './cluster-alarms.js';
+import { LOOK_FRESH_MS, PROCESS_ANSWER_MS } from './cluster-limits.js';
 
 export interface ClusterLookPorts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly leases: Pick<LeaseStore, 'get' | 'keys'>;
   readonly membership: Membership;
-  readonly nats: NatsFacts;
+  readonly nats: NatsStanding;
 }
-
-/** A process that is well answers in milliseconds. */
-const ANSWER_MS = 1_000;
-const FRESH_MS = 500;
 
 interface Known {
   readonly process: SessionId;
@@ -58,7 +55,7 @@ export class ClusterLook implements ClusterWatch {
   /** CLK2. */
   look(): Promise<ClusterStatus> {
     const atMs = this.ports.clock.monotonicMs();
-    if (this.#newest === undefined || atMs - this.#newest.atMs >= FRESH_MS)
+    if (this.#newest === undefined || atMs - this.#newest.atMs >= LOOK_FRESH_MS)
       this.#newest = { atMs, status: this.#look() };
     return this.#newest.status;
   }
@@ -129,7 +126,9 @@ export class ClusterLook implements ClusterWatch {
     const { bus, clock, leases } = this.ports;
     const fromMs = clock.nowMs();
     try {
-      const report = decodeProcessReport(await bus.request({ kind: 'session', session: process }, NOTHING, ANSWER_MS));
+      const report = decodeProcessReport(
+        await bus.request({ kind: 'session', session: process }, NOTHING, PROCESS_ANSWER_MS),
+      );
       return { process, report, clockAheadMs: Math.round(report.nowMs - (fromMs + clock.nowMs()) / 2) };
     } catch {
       try {

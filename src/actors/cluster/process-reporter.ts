@@ -16,7 +16,7 @@ export interface ProcessReporterPorts {
 }
 
 /** They stay the same while it runs. */
-export type ProcessFacts = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles'>;
+export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles'>;
 
 export class ProcessReporter {
   readonly #startedAtMs: number;
@@ -24,7 +24,7 @@ export class ProcessReporter {
 
   constructor(
     private readonly ports: ProcessReporterPorts,
-    private readonly facts: ProcessFacts,
+    private readonly facts: ReporterIdentity,
   ) {
     this.#startedAtMs = Math.round(ports.clock.nowMs());
   }

@@ -9,10 +9,7 @@ import { decodeWishes, encodeWishes, type Wishes } from '../../codec/leases/inde
 import { MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, LeaseStore } from '../../ports/index.js';
 import { NO_WISHES, WISHES_KEY } from '../runtime/index.js';
-
-/** Each restart of a drained process leaves an entry behind; more at once are no maintenance any more. */
-export const MAX_DRAINED = 64;
-const MAX_TRIES = 10;
+import { MAX_DRAINED, MAX_WISH_TRIES } from './cluster-limits.js';
 
 export class Steering {
   constructor(
@@ -54,7 +51,7 @@ export class Steering {
   /** STE1. @param change  undefined: there is nothing to change. @throws JOURNAL_UNAVAILABLE, CONFLICT */
   async #change(change: (wishes: Wishes) => Wishes | undefined): Promise<void> {
     const { leases } = this.ports;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_WISH_TRIES; tries += 1) {
       const record = await leases.get(WISHES_KEY);
       const changed = change(record === undefined ? NO_WISHES : decodeWishes(record.value));
       if (changed === undefined) return;

@@ -8,7 +8,7 @@ export { JetStreamObjectStore } from './jetstream-object-store.js';
 export { type ClusterLayout, readLayout } from './layout-record.js';
 export { replaceSealKey } from './layout-seal-key.js';
 export { NatsBus } from './nats-bus.js';
-export { natsFacts } from './nats-facts.js';
+export { natsStanding } from './nats-standing.js';
 export {
   type MarkKeeper,
   markFile,

@@ -11,7 +11,7 @@ interface Replica {
   readonly lag?: number;
 }
 
-export interface StreamEntry extends Pick<StreamDescription, 'state'> {
+export interface ListedStream extends Pick<StreamDescription, 'state'> {
   /** The name without prefix: `KV_0`, `METER`, `leases` …. */
   readonly key: string;
   /** Where servers are several. */
@@ -21,7 +21,7 @@ export interface StreamEntry extends Pick<StreamDescription, 'state'> {
 interface Page {
   readonly total: number;
   readonly streams:
-    | readonly (StreamDescription & Pick<StreamEntry, 'cluster'> & { readonly config: { readonly name: string } })[]
+    | readonly (StreamDescription & Pick<ListedStream, 'cluster'> & { readonly config: { readonly name: string } })[]
     | null;
 }
 
@@ -30,11 +30,11 @@ export async function listStreams(
   connections: NatsConnections,
   names: Names,
   counts: DeclaredCounts,
-): Promise<readonly StreamEntry[]> {
+): Promise<readonly ListedStream[]> {
   const api = new JetStreamApi(connections.control);
   const declared = [...declareStreams(names, counts), declareBucket(names, 'layout', counts.replicas)];
   const keys = new Map(declared.map(({ key, config }) => [config.name, key]));
-  const found: StreamEntry[] = [];
+  const found: ListedStream[] = [];
   for (let offset = 0; ; ) {
     const { streams, total } = await api.call<Page>('STREAM.LIST', { offset });
     for (const { config, state, cluster } of streams ?? []) {

@@ -120,6 +120,7 @@ describe('a cluster of three processes', function () {
 
   it('loses no request while shards are moved by wish', async () => {
     const { processes } = await status();
+    const wished = processes.slice(0, 2);
     const [edge] = cluster.processes as [MillraceProcess];
     let isDone = false;
     let increments = 0;
@@ -130,7 +131,7 @@ describe('a cluster of three processes', function () {
         increments += 1;
       }
     })();
-    for (const { process } of processes) {
+    for (const { process } of wished) {
       const { code, stderr } = await cluster.run(['cluster', 'drain', process]);
       expect(code, stderr).to.equal(0);
       await cluster.run(['cluster', 'undrain', process]);

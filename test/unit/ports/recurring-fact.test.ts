@@ -1,4 +1,4 @@
-/** Proves RF1, RF2. */
+/** Proves RCF1, RCF2. */
 import { expect } from 'chai';
 import { RecurringFact } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';

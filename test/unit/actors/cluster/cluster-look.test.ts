@@ -1,17 +1,23 @@
 /** Proves CLK1, CLK2, ALT1, ALT2. */
 import { expect } from 'chai';
-import { AlarmTeller, alarmsOf, ClusterLook } from '../../../../src/actors/cluster/index.js';
+import {
+  AlarmTeller,
+  alarmsOf,
+  ClusterLook,
+  LOOK_FRESH_MS,
+  PROCESS_ANSWER_MS,
+} from '../../../../src/actors/cluster/index.js';
 import { Membership, sessionKey, WISHES_KEY } from '../../../../src/actors/runtime/index.js';
 import { encodeProcessReport } from '../../../../src/codec/cluster/index.js';
 import { encodeSessionRecord, encodeWishes } from '../../../../src/codec/leases/index.js';
 import { MillraceError, type SessionId, type ShardName } from '../../../../src/kernel/index.js';
 import type { ProcessReport } from '../../../../src/messages/index.js';
-import type { ClusterStatus, NatsFacts } from '../../../../src/ports/index.js';
+import type { ClusterStatus, NatsStanding } from '../../../../src/ports/index.js';
 import { MemoryLog } from '../../../support/kv-face.js';
 import { ManualTime, MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
 
 const SHARDS = ['CONTROL', 'KV_0', 'KV_1'] as ShardName[];
-const NOTHING_SAID: NatsFacts = { servers: async () => [], streams: async () => [] };
+const NOTHING_SAID: NatsStanding = { servers: async () => [], streams: async () => [] };
 const SHARD = { state: 'serving', mailboxCommands: 0, mailboxBytes: 0, toReplay: 0, replayed: 0, position: 8 };
 
 function reportOf(process: string, said: Partial<ProcessReport> = {}): ProcessReport {
@@ -33,7 +39,7 @@ function reportOf(process: string, said: Partial<ProcessReport> = {}): ProcessRe
   };
 }
 
-function stand(nats: NatsFacts = NOTHING_SAID) {
+function stand(nats: NatsStanding = NOTHING_SAID) {
   const clock = new ManualTime();
   const leases = new MemoryLeaseStore();
   const network = new MemoryNetwork(clock);
@@ -59,7 +65,7 @@ function stand(nats: NatsFacts = NOTHING_SAID) {
     },
     async status(): Promise<ClusterStatus> {
       const status = look.look();
-      await clock.advance(2000);
+      await clock.advance(PROCESS_ANSWER_MS);
       return status;
     },
   };
@@ -127,7 +133,7 @@ describe('a look at the cluster', () => {
     const { process, look, asked, clock } = stand();
     await process('node-a', reportOf('node-a'));
     const first = [look.look(), look.look()];
-    await clock.advance(499);
+    await clock.advance(LOOK_FRESH_MS - 1);
     first.push(look.look());
     await Promise.all(first);
     expect(asked()).to.equal(1);

@@ -1,24 +1,24 @@
 /** What NATS says of its servers and of an installation's streams, for whoever looks at the cluster. */
-import type { NatsFacts, NatsServerFacts, StreamFacts } from '../../ports/index.js';
+import type { NatsServerStanding, NatsStanding, StreamStanding } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
 import { askServers, type NatsServerStatus } from './server-status.js';
-import { listStreams, type StreamEntry } from './stream-sizes.js';
+import { type ListedStream, listStreams } from './stream-sizes.js';
 import type { DeclaredCounts } from './streams.js';
 import type { Names } from './subjects.js';
 
 /** @param connections of a process or a command, with the system account where servers are to be asked */
-export function natsFacts(connections: NatsConnections, names: Names, counts: DeclaredCounts): NatsFacts {
+export function natsStanding(connections: NatsConnections, names: Names, counts: DeclaredCounts): NatsStanding {
   return {
     servers: async () => {
       const servers = await askServers(connections, 1, 1);
-      return servers === 'unknown' ? [] : serverFacts(servers);
+      return servers === 'unknown' ? [] : serverStandings(servers);
     },
-    streams: async () => (await listStreams(connections, names, counts)).map(streamFacts),
+    streams: async () => (await listStreams(connections, names, counts)).map(streamStanding),
   };
 }
 
 /** Those that answered, and those that the others of their cluster miss. */
-function serverFacts(servers: readonly NatsServerStatus[]): NatsServerFacts[] {
+function serverStandings(servers: readonly NatsServerStatus[]): NatsServerStanding[] {
   const answering = new Set(servers.map(({ name }) => name));
   const missing = new Set(servers.flatMap(({ peers }) => peers).filter((peer) => !answering.has(peer)));
   return [
@@ -33,7 +33,7 @@ function serverFacts(servers: readonly NatsServerStatus[]): NatsServerFacts[] {
   ];
 }
 
-function streamFacts({ key, state, cluster }: StreamEntry): StreamFacts {
+function streamStanding({ key, state, cluster }: ListedStream): StreamStanding {
   return {
     stream: key,
     bytes: state.bytes,
