@@ -1,20 +1,31 @@
 /**
- * `millrace cluster init|verify|adopt-key`: makes the streams on a NATS of the operator's once, or compares them.
- * `millrace cluster users DIR`: who may sign in to its servers.
+ * `millrace cluster`: makes the streams on a NATS of the operator's once, or compares them (`init`, `verify`, `adopt-key`);
+ * says who may sign in to its servers (`users DIR`); shows the cluster, and says where shards are wanted (the other verbs).
  */
+import { hostname, userInfo } from 'node:os';
+import { ClusterLook, Steering } from '../actors/cluster/index.js';
+import { Membership } from '../actors/runtime/index.js';
 
 import {
   connect,
   initCluster,
   Names,
   type NatsConnections,
+  natsStanding,
+  readLayout,
   replaceSealKey,
+  shardNames,
   verifyCluster,
 } from '../adapters/nats/index.js';
-import { natsOptionsOf, writeNatsUsers } from '../adapters/nats/installation/index.js';
+import { natsOptionsOf, openForCommand, writeNatsUsers } from '../adapters/nats/installation/index.js';
 import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
+import { commandParts } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
-import { MillraceError } from '../kernel/index.js';
+import { isMillraceError, MillraceError } from '../kernel/index.js';
+import { CONTROL_SHARD } from '../messages/index.js';
+import type { Log } from '../ports/index.js';
+import { STEERING_USAGE, STEERING_VERBS, steeringCommand } from './cluster-steering.js';
+import { commandLog } from './command-log.js';
 
 /** @returns 0 fine, 1 differences were found, 2 asked wrongly. @throws MillraceError */
 export async function clusterCommand(
@@ -22,10 +33,11 @@ export async function clusterCommand(
   env: Environment,
   write: (text: string) => void,
 ): Promise<number> {
-  const [verb, directory] = argv;
+  const [verb = '', directory] = argv;
+  if (Object.hasOwn(STEERING_VERBS, verb)) return steer(argv, loadConfig(env).config, write);
   const isOfUsers = verb === 'users' && directory !== undefined;
   if (!isOfUsers && verb !== 'init' && verb !== 'verify' && verb !== 'adopt-key') {
-    write('usage: millrace cluster init|verify|adopt-key|users DIR\n');
+    write(STEERING_USAGE);
     return 2;
   }
   const { config } = loadConfig(env);
@@ -66,4 +78,54 @@ async function adoptKey(connections: NatsConnections, config: Config, write: (te
   await replaceSealKey(connections, config.nats.natsPrefix, keyId);
   write(`the installation has the key ${keyId} of ${sealKeyFile} now; what another key sealed cannot be opened\n`);
   return 0;
+}
+
+/** Streams are not compared: whoever looks at a cluster that is not well wants to see what there is. */
+async function openToLook(config: Config, log: Log) {
+  if (config.isEmbedded) return openForCommand(config, log, true);
+  const connections = await connect(natsOptionsOf(config, 'operator'));
+  const close = () => connections.close();
+  try {
+    for (let triesLeft = LAYOUT_TRIES; ; triesLeft -= 1) {
+      const layout = await readLayout(connections, config.nats.natsPrefix).catch((error: unknown) => {
+        if (triesLeft > 1 && isMillraceError(error, 'JOURNAL_UNAVAILABLE')) return 'not yet' as const;
+        throw error;
+      });
+      if (layout === undefined)
+        throw new MillraceError('NOT_FOUND', 'this NATS is not prepared: run "millrace cluster init"');
+      if (layout !== 'not yet') return { connections, layout, close };
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Each waits for five seconds: together as long as an election. */
+const LAYOUT_TRIES = 3;
+/** It hears for so many heartbeats who there is. */
+const HEARD_HEARTBEATS = 2;
+
+async function steer(argv: readonly string[], config: Config, write: (text: string) => void): Promise<number> {
+  const log = commandLog(config);
+  const { connections, layout, close } = await openToLook(config, log);
+  const parts = commandParts(config, connections, log);
+  const membership = new Membership(parts.bus, parts.clock);
+  try {
+    membership.start();
+    await parts.timers.pause(HEARD_HEARTBEATS * config.ownership.sessionHeartbeatMs);
+    const { kv, queue } = shardNames(layout);
+    const nats = natsStanding(connections, new Names(config.nats.natsPrefix), layout);
+    const shards = [CONTROL_SHARD, ...kv, ...queue];
+    return await steeringCommand(argv, {
+      ...parts,
+      cluster: new ClusterLook({ ...parts, membership, nats }, { ...layout, shards }),
+      steering: new Steering(parts, `${userInfo().username}@${hostname()}`),
+      write,
+      writeError: (text) => void process.stderr.write(text),
+    });
+  } finally {
+    membership.stop();
+    await close();
+  }
 }

@@ -1,6 +1,7 @@
 /** How `millrace db` shows databases: a table without secrets, and lines with them where they were asked for. */
 import type { DatabaseCredentials } from '../actors/control/index.js';
 import type { Database, DatabaseView } from '../domain/control/index.js';
+import { table } from './table.js';
 
 const COLUMNS = ['ID', 'NAME', 'ACCOUNT', 'PARTITIONS', 'MAX COMMAND', 'MAX A DAY', 'TODAY', 'CREATED'] as const;
 
@@ -15,17 +16,7 @@ export function databaseTable(databases: readonly DatabaseView[]): string {
     String(today.commands),
     new Date(database.createdAtMs).toISOString(),
   ]);
-  const lines = [[...COLUMNS], ...rows];
-  const widths = COLUMNS.map((_, column) => Math.max(...lines.map((cells) => (cells[column] as string).length)));
-  return lines
-    .map(
-      (cells) =>
-        `${cells
-          .map((cell, column) => cell.padEnd(widths[column] as number))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return table(COLUMNS, rows);
 }
 
 export function secretLines(database: Database, credentials: DatabaseCredentials): string {

@@ -15,6 +15,8 @@ const USAGE = `usage: millrace <command>
   config                      prints the effective settings, secrets masked
   cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
   cluster users DIR           makes a user of the nats-servers for each role, and the configuration of their rights
+  cluster status              shows processes, shards, NATS servers and streams, and what is wrong with them
+  cluster drain|undrain|move  says which process shall own nothing, or a shard, and waits until it is so
   cluster adopt-key           takes this machine's seal key as the installation's, when the former is lost
   db create|list|limits|reset-password|suspend|activate|delete
   account create|list|show|suspend|activate|limits|reset-tokens

@@ -1,12 +1,11 @@
 /** The faces of this process: every port on which clients are served, opened one after the other. */
 import type { DependencyContainer } from 'tsyringe';
 import { KvHub, REDIS_VERSION } from '../actors/kv-shard/index.js';
-import { shardNames } from '../adapters/nats/index.js';
 import { AuditThreads, readTlsFiles, type TlsFiles } from '../adapters/node/index.js';
 import { hostAndPort, type Listener, listenOn } from '../edge/http/index.js';
 import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGuard } from '../edge/index.js';
 import { ByteBudget } from '../kernel/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
+import { METER_SHARD } from '../messages/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
 import { httpFaceOptionsOf } from './face-options.js';
 import { managementFace } from './management-face.js';
@@ -97,8 +96,7 @@ async function open(c: DependencyContainer, face: Face, port: number, variable: 
 
 /** What the faces of databases have in common, and some of it the others too. */
 function sharedParts(c: DependencyContainer) {
-  const { clock, timers, random, metrics } = tokens.portsOf(c);
-  const log = c.resolve(tokens.LOG);
+  const { clock, timers, random, metrics, log } = tokens.portsOf(c);
   const gateway = c.resolve(tokens.GATEWAY);
   const { signIn } = c.resolve(tokens.CONFIG);
   const { view: access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
@@ -117,16 +115,11 @@ function sharedParts(c: DependencyContainer) {
 }
 
 function auditThreads(c: DependencyContainer): AuditThreads<AuditedInstallation> {
-  const { kv, queue } = shardNames(c.resolve(tokens.NATS).layout);
+  const { kvShards, queueShards } = c.resolve(tokens.NATS).layout;
+  const { shards } = c.resolve(tokens.JOURNAL_TOTAL);
   return new AuditThreads<AuditedInstallation>({
     entry: new URL('./audit-worker.js', import.meta.url),
-    installation: {
-      ...threadTaskOf(c),
-      kvShards: kv.length,
-      queueShards: queue.length,
-      shards: [CONTROL_SHARD, ...kv, ...queue],
-      logs: [METER_SHARD],
-    },
+    installation: { ...threadTaskOf(c), kvShards, queueShards, shards, logs: [METER_SHARD] },
     log: c.resolve(tokens.LOG),
   });
 }

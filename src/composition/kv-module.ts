@@ -36,11 +36,10 @@ export function registerKvOwner(c: DependencyContainer): void {
 export function registerKvGateway(c: DependencyContainer): void {
   tokens.once(c, tokens.GATEWAY, () => {
     const { layout, isExclusive } = c.resolve(tokens.NATS);
-    const { clock, timers } = tokens.portsOf(c);
     const caller = isExclusive ? undefined : c.resolve(tokens.CALLER);
     const host = tokens.ifRegistered(c, tokens.KV_OWNER)?.host;
     const limits = { holdMs: c.resolve(tokens.CONFIG).ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
-    return new KvShardGateway({ clock, timers, caller, host }, limits, layout.kvShards);
+    return new KvShardGateway({ ...tokens.portsOf(c), caller, host }, limits, layout.kvShards);
   });
 }
 

@@ -57,10 +57,8 @@ export function managementFace(c: DependencyContainer, options: ManagementFaceOp
 
 function sharedParts(c: DependencyContainer) {
   return {
+    ...tokens.portsOf(c),
     statistics: c.resolve(tokens.STATISTICS),
-    clock: c.resolve(tokens.CLOCK),
-    timers: c.resolve(tokens.TIMERS),
-    random: c.resolve(tokens.RANDOM),
     log: c.resolve(tokens.FACE_LOG),
     trustedProxies: c.resolve(tokens.CONFIG).faces.trustedProxies,
     isDraining: () => c.resolve(tokens.LIFETIME).isEnding,
@@ -91,6 +89,7 @@ function adminHandler(c: DependencyContainer, { audit, guard, face }: Management
     control: control.client,
     sealing: () => c.resolve(tokens.SEALING),
     audit,
+    cluster: c.resolve(tokens.CLUSTER_LOOK),
     messageLog: c.resolve(tokens.READ_MODELS),
     readModels: tokens.ifRegistered(c, tokens.READ_MODEL_CARE),
     signIns: guard.of('admin'),

@@ -1,14 +1,6 @@
 /** What every role of a process stands on. */
 import type { DependencyContainer } from 'tsyringe';
-import {
-  ClockWatch,
-  callLimits,
-  GuardedClock,
-  Membership,
-  Session,
-  ShardCaller,
-  watchClocks,
-} from '../actors/runtime/index.js';
+import { callLimits, GuardedClock, Membership, Session, ShardCaller, watchedClocks } from '../actors/runtime/index.js';
 import { NatsBus } from '../adapters/nats/index.js';
 import type { OpenedNats } from '../adapters/nats/installation/index.js';
 import {
@@ -58,7 +50,11 @@ export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: b
     return new NatsBus(connections, c.resolve(tokens.NAMES), options);
   });
   tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK), isExclusive));
-  tokens.once(c, tokens.CLOCK_WATCH, () => clockWatch(c));
+  tokens.once(c, tokens.CLOCK_WATCH, () => {
+    const clock = c.resolve(tokens.GUARDED_CLOCK);
+    const ports = { ...tokens.portsOf(c), clock, boot: c.resolve(tokens.BOOT_TIME) };
+    return watchedClocks(ports, clockWatchOptionsOf(config, isExclusive), c.resolve(tokens.MEMBERSHIP));
+  });
   tokens.once(c, tokens.SESSION, () => {
     const ports = { ...tokens.storagePortsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH) };
     return new Session(ports, sessionTimesOf(config), c.resolve(tokens.MEMBERSHIP), canOwn);
@@ -67,21 +63,4 @@ export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: b
     const { bus, clock, timers, random } = tokens.portsOf(c);
     return new ShardCaller(bus, clock, timers, random, callLimits(config.ownership.requestHoldMs));
   });
-}
-
-function clockWatch(c: DependencyContainer): ClockWatch {
-  const metrics = c.resolve(tokens.METRICS);
-  const clocks = new ClockWatch(
-    {
-      clock: c.resolve(tokens.GUARDED_CLOCK),
-      boot: c.resolve(tokens.BOOT_TIME),
-      leases: c.resolve(tokens.LEASES),
-      log: c.resolve(tokens.LOG),
-      jumps: metrics.counter('millrace_clock_jumps_total'),
-    },
-    clockWatchOptionsOf(c.resolve(tokens.CONFIG), c.resolve(tokens.NATS).isExclusive),
-    c.resolve(tokens.MEMBERSHIP),
-  );
-  watchClocks(metrics, clocks);
-  return clocks;
 }

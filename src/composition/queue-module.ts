@@ -71,11 +71,10 @@ export function queueFace(c: DependencyContainer, face: FaceOptions): QueueServe
 function queueGateway(c: DependencyContainer): QueueShardGateway {
   const { isExclusive, layout } = c.resolve(tokens.NATS);
   const { ownership, delivery } = c.resolve(tokens.CONFIG);
-  const { clock, timers, metrics } = tokens.portsOf(c);
   const caller = isExclusive ? undefined : c.resolve(tokens.CALLER);
   const host = tokens.ifRegistered(c, tokens.QUEUE_OWNER)?.host;
   return new QueueShardGateway(
-    { clock, timers, metrics, intake: c.resolve(tokens.INTAKE), caller, host },
+    { ...tokens.portsOf(c), intake: c.resolve(tokens.INTAKE), caller, host },
     {
       holdMs: ownership.requestHoldMs,
       retryEveryMs: ROUTE_RETRY_MS,

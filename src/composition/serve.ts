@@ -10,6 +10,7 @@ import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
 import type { Check } from '../ports/index.js';
 import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
+import { registerCluster, startCluster } from './cluster-module.js';
 import { type MadeCredentials, registerControl, startControl } from './control-module.js';
 import { registerDuties, startDuties } from './duties-module.js';
 import { startFaces } from './faces.js';
@@ -73,6 +74,7 @@ function startPlanes(basics: DependencyContainer) {
     const addresses = hasRole(c, 'edge') ? await startFaces(c) : [];
     watchStreams(c);
     const checks = checksOf(c);
+    await startCluster(c, { checks, hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host) });
     const stop = () => life.endAfter(c.resolve(tokens.CONFIG).process, c.resolve(tokens.TIMERS));
     return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop };
   });
@@ -98,6 +100,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   c.registerInstance(tokens.JOURNAL_TOTAL, await journalTotalOf(config, nats));
   c.registerInstance(tokens.SEALING, await sealingOf(config, nats, c.resolve(tokens.RANDOM)));
   registerShards(c);
+  registerCluster(c);
   const compactor = c.resolve(tokens.COMPACTOR);
   life.atEnd(() => compactor.close());
   // It looks at the disk from here on.
@@ -179,8 +182,7 @@ function checksOf(c: DependencyContainer): Checks {
   const nats = c.resolve(tokens.NATS);
   const control = c.resolve(tokens.CONTROL);
   const clocks = c.resolve(tokens.CLOCK_WATCH);
-  const owners = [tokens.ifRegistered(c, tokens.KV_OWNER), tokens.ifRegistered(c, tokens.QUEUE_OWNER)];
-  const hosts = owners.flatMap((owner) => (owner === undefined ? [] : [owner.host]));
+  const hosts = hostsOf(c);
   const readModels = tokens.ifRegistered(c, tokens.READ_MODELS_THREAD);
   const searches = tokens.ifRegistered(c, tokens.SEARCH_THREAD);
   const life = c.resolve(tokens.LIFETIME);
@@ -194,6 +196,11 @@ function checksOf(c: DependencyContainer): Checks {
     }),
     ...(searches && { search: readinessOfSearch(searches.status) }),
   });
+}
+
+function hostsOf(c: DependencyContainer) {
+  const owners = [tokens.ifRegistered(c, tokens.KV_OWNER), tokens.ifRegistered(c, tokens.QUEUE_OWNER)];
+  return owners.flatMap((owner) => (owner === undefined ? [] : [owner.host]));
 }
 
 function hasRole(c: DependencyContainer, ...roles: Config['process']['roles']): boolean {

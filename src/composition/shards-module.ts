@@ -4,9 +4,8 @@ import { KvDeliveries } from '../actors/kv-shard/index.js';
 import { type OwnedPlane, OwnedShards, runtimeMetricsOf, type ShardPlane, type Work } from '../actors/runtime/index.js';
 import { httpOutOf } from '../adapters/http-delivery/index.js';
 import { JetStreamIntakeLog } from '../adapters/nats/index.js';
-import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
+import { WorkerCompactor, watchedDisk } from '../adapters/node/index.js';
 import { DEFAULT_COMPACTION_LIMITS, DefiniteAppender } from '../journal/index.js';
-import { ROOMY, type StorageGauge } from '../ports/index.js';
 import type { CompactorTask } from './compactor-worker.js';
 import { actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
 import { threadTaskOf } from './thread-container.js';
@@ -14,7 +13,12 @@ import * as tokens from './tokens.js';
 
 export function registerShards(c: DependencyContainer): void {
   tokens.once(c, tokens.COMPACTOR, compactor);
-  tokens.once(c, tokens.STORAGE, storage);
+  // An embedded server's disk is watched; a cluster's servers have disks of their own, which their operators watch.
+  tokens.once(c, tokens.STORAGE, () => {
+    const { dataDir: directory, diskReserveBytes } = c.resolve(tokens.CONFIG).storage;
+    const reserveBytes = c.resolve(tokens.NATS).isExclusive ? diskReserveBytes : 0;
+    return watchedDisk({ ...tokens.storagePortsOf(c), directory, reserveBytes }, c.resolve(tokens.LIFETIME));
+  });
   tokens.once(c, tokens.DELIVERIES, () => new KvDeliveries(c.resolve(tokens.BUS)));
   tokens.once(c, tokens.INTAKE, () => {
     return new JetStreamIntakeLog(c.resolve(tokens.CONNECTIONS), c.resolve(tokens.NAMES), c.resolve(tokens.JOURNAL));
@@ -60,15 +64,4 @@ function compactor(c: DependencyContainer): WorkerCompactor<CompactorTask> {
     installation: { ...threadTaskOf(c), limits },
     log: c.resolve(tokens.LOG),
   });
-}
-
-/** It watches an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
-function storage(c: DependencyContainer): StorageGauge {
-  const { dataDir: directory, diskReserveBytes: reserveBytes } = c.resolve(tokens.CONFIG).storage;
-  if (!c.resolve(tokens.NATS).isExclusive || reserveBytes === 0) return ROOMY;
-  const { timers, log } = tokens.storagePortsOf(c);
-  const watch = new DiskWatch({ directory, reserveBytes, timers, log });
-  void watch.start();
-  c.resolve(tokens.LIFETIME).atEnd(() => watch.stop());
-  return watch;
 }

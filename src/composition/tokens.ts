@@ -4,6 +4,7 @@
  */
 import 'reflect-metadata';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
+import type { ClusterLook } from '../actors/cluster/index.js';
 import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js';
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
 import type { QueueOwner } from '../actors/queue/index.js';
@@ -108,6 +109,7 @@ export const DELIVERIES = token<KvDeliveries>('KvDeliveries');
 export const INTAKE = token<IntakeLog>('IntakeLog');
 export const HTTP_OUT = token<SocketHttpOut>('HttpOut');
 export const CONTROL = token<ProcessControl>('ProcessControl');
+export const CLUSTER_LOOK = token<ClusterLook>('ClusterLook');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
 export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, KeptState>>('BackupThreads');
 export const BACKUPS = token<DatabaseKeeper>('Backups');

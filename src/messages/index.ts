@@ -9,6 +9,7 @@ export * from './kv-request.js';
 export * from './manifest.js';
 export * from './moment.js';
 export * from './placement.js';
+export * from './process-report.js';
 export * from './public-ids.js';
 export * from './queue-placement.js';
 export * from './statistics-snapshot.js';

@@ -9,7 +9,7 @@ import type { Subscription } from './journal.js';
 export type Topic =
   /** Commands for the owner of a shard. */
   | { readonly kind: 'command'; readonly shard: ShardName }
-  /** Commands for whichever process runs a service of its session (drain, ping). */
+  /** Questions to one process about itself; it is named by its first session. */
   | { readonly kind: 'session'; readonly session: SessionId }
   /** What the clients of one process listen to. */
   | { readonly kind: 'edge'; readonly session: SessionId }

@@ -41,6 +41,7 @@ export const COUNTERS = {
 export const GAUGE_HELP = {
   millrace_mailbox_commands: { help: 'Commands waiting in the mailbox of a shard.', label: 'shard' },
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
+  millrace_shard_owned: { help: '1: this process owns the shard and serves it.', label: 'shard' },
   millrace_shard_epoch: { help: 'Epoch of a shard that this process owns.', label: 'shard' },
   millrace_shard_position: { help: 'Last journal position of a shard that this process owns.', label: 'shard' },
   millrace_clock_ahead_seconds: { help: "How far the machine's clock is ahead of the time that this process goes by." },

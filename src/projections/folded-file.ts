@@ -117,7 +117,8 @@ export class FoldedFile {
       const beside = this.parts.beside?.(signal);
       const reasons = await Promise.all(
         this.#followers.map(async (one) => {
-          const reason = await one.run(signal);
+          // Each has a signal of its own: a warning of a leak comes from ten listeners on one.
+          const reason = await one.run(AbortSignal.any([signal]));
           if (reason !== undefined) this.restart(reason);
           return reason;
         }),

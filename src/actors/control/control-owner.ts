@@ -5,7 +5,7 @@
 
 import type { SessionId } from '../../kernel/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
-import type { Bus, Log, MeterLog, Timers } from '../../ports/index.js';
+import type { Bus, Log, MeterLog, Metrics, Timers } from '../../ports/index.js';
 import {
   DEFAULT_ANSWER_MEMORY,
   type Membership,
@@ -14,6 +14,7 @@ import {
   type ShardActor,
   type ShardCaller,
   type ShardHost,
+  watchShards,
 } from '../runtime/index.js';
 import { ControlDuties } from './control-duties.js';
 import { ControlGateway, serveControl } from './control-gateway.js';
@@ -30,6 +31,7 @@ export interface ControlOwnerPorts {
   readonly meterLog: MeterLog;
   /** Names this process. */
   readonly process: SessionId;
+  readonly metrics: Metrics;
   /** It leads to the owner, where that is another process. */
   readonly caller: ShardCaller;
   own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
@@ -44,7 +46,7 @@ export class ControlOwner {
   readonly #owned: OwnedShards<ControlWork, ControlPlane>;
 
   constructor(private readonly ports: ControlOwnerPorts) {
-    const { bus, timers, membership } = ports;
+    const { bus, timers, membership, metrics } = ports;
     this.#revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
     this.#owned = ports.own({
       shards: [CONTROL_SHARD],
@@ -59,6 +61,7 @@ export class ControlOwner {
       },
     });
     this.client = new ControlGateway(ports.caller, this.#owned.host);
+    watchShards(metrics, this.host, [CONTROL_SHARD]);
   }
 
   get host(): ShardHost<ControlWork> {

@@ -92,6 +92,11 @@ export class ProcessControl {
     this.search = new SearchGrants(view);
   }
 
+  /** Of the control shard, where this process may own it. */
+  get host(): ControlOwner['host'] | undefined {
+    return this.ports.owner?.host;
+  }
+
   /** The daily limit of a database, behind the rate of its plan. */
   get quota(): Quota {
     return this.#plans.quota;

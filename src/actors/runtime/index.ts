@@ -9,7 +9,7 @@ export { readJournalEnd } from './journal-end.js';
 export { Mailbox } from './mailbox.js';
 export { Membership } from './membership.js';
 export { type OwnedPlane, OwnedShards, type PlaneParts } from './owned-shards.js';
-export { rendezvousOwner } from './placement.js';
+export { NO_WISHES, rendezvousOwner, WISHES_KEY } from './placement.js';
 export {
   type AnswerMemoryLimits,
   DEFAULT_ANSWER_MEMORY,
@@ -19,9 +19,9 @@ export {
   type SilenceWatch,
 } from './remote.js';
 export { callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
-export { watchClocks, watchShards } from './runtime-gauges.js';
+export { watchedClocks, watchShards } from './runtime-gauges.js';
 export { type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
-export { Session, type SessionTimes } from './session.js';
+export { Session, type SessionTimes, sessionKey } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';
 export { ShardActor } from './shard-actor.js';
 export { ShardBook } from './shard-book.js';

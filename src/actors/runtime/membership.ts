@@ -7,15 +7,19 @@ import type { SessionId } from '../../kernel/index.js';
 import type { Bus, Clock, Subscription } from '../../ports/index.js';
 
 interface Member {
+  readonly process: SessionId;
   canOwn: boolean;
   isLeaving: boolean;
   isSure: boolean;
+  wishes: number | undefined;
   readonly firstHeardAtMs: number;
   lastHeardAtMs: number;
 }
 
 /** Longer than anybody's silence is asked about. */
 const FORGET_AFTER_MS = 600_000;
+/** Silence of one that has said that it leaves. */
+const GONE_AFTER_MS = 2_000;
 
 export class Membership {
   readonly #members = new Map<SessionId, Member>();
@@ -80,6 +84,32 @@ export class Membership {
     return [...this.#processHeardAtMs].filter(([, heardAtMs]) => heardAtMs >= sinceMs).map(([process]) => process);
   }
 
+  /** The process that has this session, if it was ever heard. */
+  processOf(session: SessionId): SessionId | undefined {
+    return this.#members.get(session)?.process;
+  }
+
+  /** Which revision of the operators' wishes the process of this session has read; undefined: it says nothing of them. */
+  wishesReadBy(session: SessionId): number | undefined {
+    return this.#members.get(session)?.wishes;
+  }
+
+  /** The newest session of every process that was heard and has not said goodbye. */
+  heard(): { readonly process: SessionId; readonly session: SessionId; readonly silentForMs: number }[] {
+    const nowMs = this.clock.monotonicMs();
+    const newest = new Map<SessionId, readonly [SessionId, Member]>();
+    for (const [session, member] of this.#members) {
+      if ((newest.get(member.process)?.[1].lastHeardAtMs ?? 0) <= member.lastHeardAtMs) {
+        newest.set(member.process, [session, member]);
+      }
+    }
+    return [...newest]
+      .map(([process, [session, { lastHeardAtMs, isLeaving }]]) => {
+        return { process, session, silentForMs: nowMs - lastHeardAtMs, isLeaving };
+      })
+      .filter(({ isLeaving, silentForMs }) => !isLeaving || silentForMs < GONE_AFTER_MS);
+  }
+
   #silenceSince(heardAtMs: number | undefined): number {
     if (!this.bus.isConnected() || !this.#wasConnected) return 0;
     return this.clock.monotonicMs() - Math.max(heardAtMs ?? 0, this.#listeningSinceMs);
@@ -120,7 +150,7 @@ export class Membership {
     for (const listener of this.#listeners) listener(heartbeat, isNew);
   }
 
-  #note({ session, canOwn, isLeaving, process, clock }: Heartbeat): void {
+  #note({ session, canOwn, isLeaving, process, clock, wishes }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
     // Older versions say nothing of their clocks.
     const isSure = clock?.isSure ?? true;
@@ -133,12 +163,14 @@ export class Membership {
       for (const [old, { lastHeardAtMs }] of this.#members) {
         if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
       }
-      this.#members.set(session, { canOwn, isLeaving, isSure, firstHeardAtMs: nowMs, lastHeardAtMs: nowMs });
+      const heard = { firstHeardAtMs: nowMs, lastHeardAtMs: nowMs };
+      this.#members.set(session, { process, canOwn, isLeaving, isSure, wishes, ...heard });
       return;
     }
     member.canOwn = canOwn;
     member.isLeaving = isLeaving;
     member.isSure = isSure;
+    member.wishes = wishes;
     member.lastHeardAtMs = nowMs;
   }
 }

@@ -1,5 +1,6 @@
 /** A turn and those who wait for its entry; and what callers hear when an actor ends before it is stored. */
 import { type CommandId, describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import { RecurringFact } from '../../ports/index.js';
 import type { ActorPorts } from './activation.js';
 import type { Turn, Work } from './work.js';
 
@@ -67,10 +68,14 @@ export function asFailure(error: unknown, shard: ShardName): MillraceError {
   return new MillraceError('DEFECT', `${shard}: ${describeError(error)}`, { shard }, error);
 }
 
-/** What is done each time an append was not answered, and is about to be sent again. */
-export function noteUnknown({ metrics, log }: Pick<ActorPorts, 'metrics' | 'log'>, shard: ShardName) {
-  return (cause: unknown): void => {
-    metrics.appendUnknown(shard);
-    log.warn('journal.append-unknown', { shard, cause: describeError(cause) });
+/** What is done each time an append was not answered, and is about to be sent again; `journal.append-answered` follows. */
+export function watchAppends(ports: Pick<ActorPorts, 'metrics' | 'log' | 'clock'>, shard: ShardName) {
+  const fact = new RecurringFact(ports, 'journal.append-unknown', 'journal.append-answered');
+  return {
+    unanswered: (cause: unknown): void => {
+      ports.metrics.appendUnknown(shard);
+      fact.happened({ shard, cause: describeError(cause) });
+    },
+    answered: (): void => fact.isWell({ shard }),
   };
 }

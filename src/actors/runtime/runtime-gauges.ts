@@ -1,21 +1,33 @@
 /** What the runtime is asked when somebody looks at the metrics. */
 import type { ShardName } from '../../kernel/index.js';
 import type { Metrics } from '../../ports/index.js';
-import type { ClockWatch } from './clock-watch.js';
+import { ClockWatch, type ClockWatchOptions, type ClockWatchPorts } from './clock-watch.js';
+import type { Membership } from './membership.js';
 import type { ShardHost } from './shard-host.js';
 import type { Work } from './work.js';
 
-/** What an alarm on clocks is written for. */
-export function watchClocks(metrics: Metrics, clocks: ClockWatch): void {
+/** With what an alarm on clocks is written for. */
+export function watchedClocks(
+  { metrics, ...ports }: Omit<ClockWatchPorts, 'jumps'> & { readonly metrics: Metrics },
+  options: ClockWatchOptions,
+  membership: Membership,
+): ClockWatch {
+  const jumps = metrics.counter('millrace_clock_jumps_total');
+  const clocks = new ClockWatch({ ...ports, jumps }, options, membership);
   metrics.gauge('millrace_clock_ahead_seconds', () => clocks.machineAheadMs / 1000);
   metrics.gauge('millrace_clock_journal_ahead_seconds', () => clocks.journalAheadMs / 1000);
   metrics.gauge('millrace_clock_in_doubt', () => (clocks.isInDoubt ? 1 : 0));
   metrics.gauge('millrace_clock_owns_nothing', () => (clocks.isExcluded ? 1 : 0));
+  return clocks;
 }
 
-/** What is asked of the actors only when somebody looks: depth, epoch and position of every shard. */
+/**
+ * What is asked of the actors only when somebody looks: whether a shard is owned here, its depth, epoch and position; 0 of
+ * what others own, or nobody.
+ */
 export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>, shards: readonly ShardName[]): void {
   for (const shard of shards) {
+    metrics.gauge('millrace_shard_owned', () => (host.serves(shard) ? 1 : 0), shard);
     metrics.gauge('millrace_mailbox_commands', () => host.actorOf(shard)?.mailboxSize ?? 0, shard);
     metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);
     metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);

@@ -11,9 +11,10 @@
  */
 import { decodeSessionRecord, encodeSessionRecord, type ShardNews } from '../../codec/leases/index.js';
 import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { Clock, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { Membership } from './membership.js';
+import { Placement } from './placement.js';
 
 export interface SessionTimes {
   readonly heartbeatMs: number;
@@ -39,6 +40,8 @@ export interface ProcessSessionPorts {
 export class Session {
   /** Stays the same when the session is lost and another one begins. */
   readonly processId: SessionId;
+  /** Which wishes this process has read is said in its heartbeats. */
+  readonly placement: Placement;
   #id: SessionId;
   readonly #onLost: ((why: string) => void)[] = [];
   #revision = 0;
@@ -49,6 +52,7 @@ export class Session {
   #heartbeat: Timer | undefined;
   #renewal: Timer | undefined;
   #hasBegun = false;
+  readonly #failedRenewals: RecurringFact;
 
   constructor(
     private readonly ports: ProcessSessionPorts,
@@ -56,6 +60,8 @@ export class Session {
     private readonly membership: Membership,
     private readonly canOwn: boolean,
   ) {
+    this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
+    this.placement = new Placement(ports, membership);
     this.#id = this.#newId();
     this.processId = this.#id;
     // A newcomer needs our clock before it can own anything, and soon.
@@ -106,6 +112,7 @@ export class Session {
     }
     if (!this.#hasBegun) {
       this.#hasBegun = true;
+      await this.placement.start();
       await this.ports.clocks.begin(this.processId, () => this.#livingOthers());
     }
     this.#beat();
@@ -162,6 +169,7 @@ export class Session {
   async close(): Promise<void> {
     const wasLive = this.#state === 'live';
     this.#stop('closed');
+    this.placement.stop();
     if (!wasLive) return;
     const { leases } = this.ports;
     // Who owns nothing may not purge, which would let it remove any lease: a sweep removes its record later (SessionSweep).
@@ -190,7 +198,8 @@ export class Session {
   #announce(news?: readonly ShardNews[]): void {
     const { id: session, canOwn, processId } = this;
     const clock = this.ports.clocks.reading();
-    const heartbeat = { session, canOwn, isLeaving: this.#isLeaving, process: processId, clock };
+    const wishes = this.placement.revision;
+    const heartbeat = { session, canOwn, isLeaving: this.#isLeaving, process: processId, clock, wishes };
     this.membership.announce(news === undefined ? heartbeat : { ...heartbeat, news });
   }
 
@@ -203,7 +212,7 @@ export class Session {
     try {
       await this.#renewOnce();
     } catch (error) {
-      this.ports.log.warn('session.renewal-failed', { session: this.id, cause: describeError(error) });
+      this.#failedRenewals.happened({ session: this.id, cause: describeError(error) });
     }
   }
 
@@ -216,6 +225,7 @@ export class Session {
     if (outcome.kind === 'stored') {
       this.#revision = outcome.revision;
       this.#readableUntilMs = sentAtMs + this.times.readLeaseMs;
+      this.#failedRenewals.isWell({ session: this.id });
       return;
     }
     // A lost answer to an earlier renewal looks like a conflict: what stands there decides.

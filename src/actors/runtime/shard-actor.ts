@@ -24,11 +24,11 @@ import {
   asFailure,
   NO_TURN,
   newPending,
-  noteUnknown,
   type PendingTurn,
   rejectAll,
   tooLate,
   unavailable,
+  watchAppends,
 } from './pending.js';
 import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
@@ -56,10 +56,13 @@ export class ShardActor<W extends Work> {
   readonly #mailbox: Mailbox<W>;
   readonly #memory: CommandMemory;
   readonly #stop = new AbortController();
+  readonly #appends: ReturnType<typeof watchAppends>;
   #writer: ShardWriter | undefined;
   #open: PendingTurn<W>;
   #inFlight: PendingTurn<W> | undefined;
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
+  #lastStoreMs: number | undefined;
+  #snapshotAtMs: number | undefined;
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
   readonly #time: ShardTime;
@@ -79,6 +82,7 @@ export class ShardActor<W extends Work> {
     this.#tick = new NextTick(ports.timers, ports.clock, () => this.#drainSoon());
     this.#memory = new CommandMemory(limits.commandMemoryMs);
     this.#time = new ShardTime(ports.clock);
+    this.#appends = watchAppends(ports, activation.shard);
     this.#open = newPending(1);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -137,8 +141,18 @@ export class ShardActor<W extends Work> {
     return this.#mailbox.size;
   }
 
-  /** What was read behind the newest snapshot to get the state back. */
-  readonly replayed = { entries: 0, bytes: 0 };
+  /** From sending the last entry to its acknowledgement; undefined: none of this activation's. */
+  get lastStoreMs(): number | undefined {
+    return this.#lastStoreMs;
+  }
+
+  /** What was read behind the newest snapshot to get the state back, and how many entries there were to be read. */
+  readonly replayed = { entries: 0, bytes: 0, toRead: 0 };
+
+  /** When the newest snapshot was made; undefined: there is none, or it is not known yet. */
+  get snapshotAtMs(): number | undefined {
+    return this.#snapshotAtMs;
+  }
 
   /** Was a command with this id executed, by this activation or one before it, as far as is remembered? */
   wasExecuted(commandId: CommandId): boolean {
@@ -194,6 +208,7 @@ export class ShardActor<W extends Work> {
         try {
           const body = { kind: 'snapshot', manifest, digest, coveredNumber } as const;
           await this.#pen().appendSnapshot(body, this.#time.nowMs(), this.#watch());
+          this.#snapshotAtMs = this.ports.clock.nowMs();
           resolve();
         } catch (error) {
           reject(error);
@@ -289,6 +304,8 @@ export class ShardActor<W extends Work> {
       if (this.isEnded) throw new MillraceError('SHUTTING_DOWN', `${this.shard}: replay was given up`);
       if (step.kind === 'manifest') {
         this.#memory.restore(step.recentCommandIds);
+        this.#snapshotAtMs = step.manifest?.createdAtMs;
+        this.replayed.toRead = (this.head?.number ?? 0) - (step.manifest?.head.number ?? 0);
       } else {
         const { entry, totalBytes } = step.read;
         this.replayed.entries += 1;
@@ -435,7 +452,9 @@ export class ShardActor<W extends Work> {
     const head = await this.#pen().appendBatch(pending.commandIds, effects, turn.nowMs, this.#watch());
     if (this.isEnded) return;
     this.#lastAppendSentAtMs = sentAtMs;
-    metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.effects, turn.effectBytes);
+    this.#appends.answered();
+    this.#lastStoreMs = clock.monotonicMs() - sentAtMs;
+    metrics.entryStored(this.shard, this.#lastStoreMs, turn.effects, turn.effectBytes);
     this.activation.onStored(head, turn.effectBytes);
     if (!this.isPastQuiet) await this.#untilQuietIsOver();
     if (this.isEnded) return;
@@ -493,7 +512,7 @@ export class ShardActor<W extends Work> {
   }
 
   #watch() {
-    return { signal: this.#stop.signal, onUnknown: noteUnknown(this.ports, this.shard) };
+    return { signal: this.#stop.signal, onUnknown: this.#appends.unanswered };
   }
 }
 

@@ -14,11 +14,18 @@
 import { decodeShardLease, encodeShardLease, type Heartbeat, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, isMillraceError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { Clock, Journal, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import {
+  type Clock,
+  type Journal,
+  type LeaseStore,
+  type Log,
+  RecurringFact,
+  type Timer,
+  type Timers,
+} from '../../ports/index.js';
 import type { Activation, Sighting } from './activation.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
-import { rendezvousOwner } from './placement.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { markSessionDead, renewalsOf, type Session } from './session.js';
 import type { ShardActor } from './shard-actor.js';
@@ -105,6 +112,7 @@ export class ShardHost<W extends Work> {
   readonly #leftBehind = new Map<ShardName, number>();
   readonly #stopped = new Map<ShardName, MillraceError>();
   readonly #lookFailures = new Map<ShardName, string>();
+  readonly #failedLooks: RecurringFact;
   readonly #damageSeen = new Map<ShardName, number>();
   readonly #notBeforeMs = new Map<ShardName, number>();
   readonly #seenSilent = new Map<ShardName, Seen>();
@@ -122,7 +130,9 @@ export class ShardHost<W extends Work> {
     private readonly options: HostOptions<W>,
     private readonly session: Session,
     private readonly membership: Membership,
-  ) {}
+  ) {
+    this.#failedLooks = new RecurringFact(ports, 'shard.look-failed', 'shard.looks-well');
+  }
 
   start(): void {
     this.session.whenLost((why) => this.#endAll(why));
@@ -133,6 +143,12 @@ export class ShardHost<W extends Work> {
   /** The actor that owns the shard here, in whatever state. */
   actorOf(shard: ShardName): ShardActor<W> | undefined {
     return this.#held.get(shard)?.actor;
+  }
+
+  /** Does this process serve the shard, and may it answer for it? */
+  serves(shard: ShardName): boolean {
+    const actor = this.actorOf(shard);
+    return actor?.state === 'serving' && actor.holdsLease;
   }
 
   actors(): ShardActor<W>[] {
@@ -229,10 +245,13 @@ export class ShardHost<W extends Work> {
     const held = this.#held.get(shard);
     const step = held === undefined ? this.#tryToTake(shard) : this.#tend(shard, held);
     step
-      .then(() => this.#lookFailures.delete(shard))
+      .then(() => {
+        this.#lookFailures.delete(shard);
+        if (this.#lookFailures.size === 0) this.#failedLooks.isWell();
+      })
       .catch((error: unknown) => {
         this.#lookFailures.set(shard, describeError(error));
-        this.ports.log.warn('shard.look-failed', { shard, cause: describeError(error) });
+        this.#failedLooks.happened({ shard, shards: this.#lookFailures.size, cause: describeError(error) });
         if (isMillraceError(error, 'JOURNAL_DAMAGED')) this.#countDamage(shard, error);
       })
       .finally(() => {
@@ -243,7 +262,7 @@ export class ShardHost<W extends Work> {
 
   #isMine(shard: ShardName): boolean {
     if (this.options.isExclusive) return true;
-    return rendezvousOwner(shard, this.membership.candidates(this.times.takeoverMs)) === this.session.id;
+    return this.session.placement.ownerOf(shard, this.membership.candidates(this.times.takeoverMs)) === this.session.id;
   }
 
   async #tryToTake(shard: ShardName): Promise<void> {
@@ -301,7 +320,7 @@ export class ShardHost<W extends Work> {
     const { leases, journal, clock } = this.ports;
     const sightedAfterMs = this.times.takeoverMs * SIGHTED_AFTER;
     const heard = this.membership.candidates(sightedAfterMs);
-    if (rendezvousOwner(shard, heard) !== this.session.id) {
+    if (this.session.placement.ownerOf(shard, heard) !== this.session.id) {
       this.#seenSilent.delete(shard);
       return;
     }
@@ -409,7 +428,9 @@ export class ShardHost<W extends Work> {
     if (this.options.isExclusive || this.#isHandingOver) return false;
     const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs);
     if (!candidates.includes(this.session.id)) return candidates.length > 0 && this.session.isExcluded;
-    return rendezvousOwner(shard, candidates) !== this.session.id;
+    const { placement, id } = this.session;
+    const owner = placement.ownerOf(shard, candidates);
+    return owner !== undefined && owner !== id && placement.isKnownTo(owner, shard, candidates);
   }
 
   async #handOver(shard: ShardName, isReady: Promise<void> | undefined): Promise<void> {

@@ -9,6 +9,7 @@ export { type ClusterLayout, readLayout } from './layout-record.js';
 export { replaceSealKey } from './layout-seal-key.js';
 export { LeaderSpread } from './leader-spread.js';
 export { NatsBus } from './nats-bus.js';
+export { natsStanding } from './nats-standing.js';
 export {
   type MarkKeeper,
   markFile,

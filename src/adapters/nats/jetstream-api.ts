@@ -60,7 +60,12 @@ export interface StreamDescription {
   /** Of streams with replicas. */
   readonly cluster?: {
     readonly leader?: string;
-    readonly replicas?: readonly { readonly name: string; readonly current: boolean; readonly offline?: boolean }[];
+    readonly replicas?: readonly {
+      readonly name: string;
+      readonly current: boolean;
+      readonly offline?: boolean;
+      readonly lag?: number;
+    }[];
   };
   /** How many `state.subjects` there are: they come in pages. */
   readonly total?: number;

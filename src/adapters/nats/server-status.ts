@@ -13,6 +13,12 @@ export interface NatsServerStatus {
   readonly version: string;
   /** Every write is on disk before it is acknowledged. */
   readonly hasSyncAlways: boolean;
+  /** JetStream is on; a server turns it off by itself when its disk is full. */
+  readonly hasStore: boolean;
+  readonly storedBytes: number;
+  readonly storeLimitBytes: number;
+  /** The other servers of its cluster, as far as it knows. */
+  readonly peers: readonly string[];
 }
 
 /** Servers answer in milliseconds; one that needs longer than this is not counted. */
@@ -25,7 +31,11 @@ interface VarzAnswer {
   readonly data?: {
     readonly server_name?: string;
     readonly version?: string;
-    readonly jetstream?: { readonly config?: { readonly sync_always?: boolean } };
+    readonly jetstream?: {
+      readonly config?: { readonly sync_always?: boolean; readonly max_storage?: number };
+      readonly stats?: { readonly storage?: number };
+      readonly meta?: { readonly replicas?: readonly { readonly name: string }[] | null };
+    };
   };
 }
 
@@ -33,11 +43,15 @@ interface VarzAnswer {
  * `'unknown'` without a system connection, or when nobody answered it.
  * @param atLeast asks again, a few times, while fewer answer: a cluster that is starting finds itself late
  */
-export async function askServers(connections: NatsConnections, atLeast = 1): Promise<NatsServerStatus[] | 'unknown'> {
+export async function askServers(
+  connections: Pick<NatsConnections, 'system'>,
+  atLeast = 1,
+  rounds = ROUNDS,
+): Promise<NatsServerStatus[] | 'unknown'> {
   const { system } = connections;
   if (system === undefined || !system.isConnected()) return 'unknown';
   let facts: NatsServerStatus[] | 'unknown' = 'unknown';
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     facts = await askOnce(system);
     if (facts !== 'unknown' && facts.length >= atLeast) break;
   }
@@ -60,10 +74,15 @@ async function askOnce(system: NatsLink): Promise<NatsServerStatus[] | 'unknown'
 }
 
 function factsOf({ server, data }: VarzAnswer): NatsServerStatus {
+  const { config, stats, meta } = data?.jetstream ?? {};
   return {
     name: server?.name ?? data?.server_name ?? 'unknown',
     version: server?.ver ?? data?.version ?? '0.0.0',
-    hasSyncAlways: data?.jetstream?.config?.sync_always === true,
+    hasSyncAlways: config?.sync_always === true,
+    hasStore: config !== undefined,
+    storedBytes: stats?.storage ?? 0,
+    storeLimitBytes: config?.max_storage ?? 0,
+    peers: (meta?.replicas ?? []).map(({ name }) => name),
   };
 }
 
@@ -71,7 +90,9 @@ export interface ReplicationQuestion {
   readonly replicas: number;
   /** So many servers have to answer: all that hold replicas when streams are made, one where a server may be down. */
   readonly atLeast: number;
-  readonly servers: readonly NatsServerStatus[] | 'unknown';
+  readonly servers:
+    | readonly (Pick<NatsServerStatus, 'name' | 'version' | 'hasSyncAlways'> & { readonly hasStore?: boolean })[]
+    | 'unknown';
   /** Versions of the servers that our connections are on; all that is known without the system account. */
   readonly connectedVersions: readonly string[];
   /** The operator accepts that a power failure of several nodes may lose acknowledged writes. */
@@ -97,6 +118,8 @@ export function checkReplication(question: ReplicationQuestion): void {
   if (servers.length < atLeast) {
     throw refuse(`only ${servers.length} of at least ${atLeast} servers said whether they sync every write`);
   }
-  const unsynced = servers.filter((server) => !server.hasSyncAlways).map((server) => server.name);
-  if (unsynced.length > 0) throw refuse(`${kept} sync_interval: always on every node; not on ${unsynced.join(', ')}`);
+  // One that stores nothing at the moment (its disk was full) can lose nothing: that is for whoever looks at the cluster.
+  const unsynced = servers.filter(({ hasSyncAlways, hasStore = true }) => hasStore && !hasSyncAlways);
+  const names = unsynced.map(({ name }) => name).join(', ');
+  if (unsynced.length > 0) throw refuse(`${kept} sync_interval: always on every node; not on ${names}`);
 }

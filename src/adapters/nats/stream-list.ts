@@ -4,7 +4,7 @@ import { JetStreamApi, type StreamDescription } from './jetstream-api.js';
 import { type DeclaredCounts, declareBucket, declareStreams } from './streams.js';
 import type { Names } from './subjects.js';
 
-type Listed = StreamDescription & { readonly config: { readonly name: string } };
+export type ListedStream = StreamDescription & { readonly config: { readonly name: string } };
 
 export interface StreamSource {
   readonly connections: Pick<NatsConnections, 'control'>;
@@ -14,15 +14,15 @@ export interface StreamSource {
 
 interface Page {
   readonly total: number;
-  readonly streams: readonly Listed[] | null;
+  readonly streams: readonly ListedStream[] | null;
 }
 
 /** @returns descriptions by the name without prefix: `KV_0`, `METER`, `leases` …. @throws JOURNAL_UNAVAILABLE */
-export async function listStreams({ connections, names, layout }: StreamSource): Promise<ReadonlyMap<string, Listed>> {
+export async function listStreams({ connections, names, layout }: StreamSource): Promise<ReadonlyMap<string, ListedStream>> {
   const api = new JetStreamApi(connections.control);
   const declared = [...declareStreams(names, layout), declareBucket(names, 'layout', layout.replicas)];
   const keys = new Map(declared.map(({ key, config }) => [config.name, key]));
-  const found = new Map<string, Listed>();
+  const found = new Map<string, ListedStream>();
   for (let offset = 0; ; ) {
     const { streams, total } = await api.call<Page>('STREAM.LIST', { offset });
     for (const stream of streams ?? []) {

@@ -7,7 +7,17 @@
  */
 import { statfs } from 'node:fs/promises';
 import { describeError } from '../../kernel/index.js';
-import type { Log, StorageGauge, Timer, Timers } from '../../ports/index.js';
+import { type Log, ROOMY, type StorageGauge, type Timer, type Timers } from '../../ports/index.js';
+import type { Lifetime } from './lifetime.js';
+
+/** It watches the disk that `directory` is on; without a reserve there is always room. */
+export function watchedDisk({ reserveBytes, ...rest }: DiskWatchOptions, life: Pick<Lifetime, 'atEnd'>): StorageGauge {
+  if (reserveBytes === 0) return ROOMY;
+  const watch = new DiskWatch({ reserveBytes, ...rest });
+  void watch.start();
+  life.atEnd(() => watch.stop());
+  return watch;
+}
 
 export interface DiskWatchOptions {
   readonly directory: string;

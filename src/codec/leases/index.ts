@@ -81,6 +81,8 @@ const heartbeat = openFields({
   clock: absent(clockReading),
   /** What has just become of shards of this process. */
   news: absent(listOf(shardNews)),
+  /** Which revision of the operators' wishes it has read. Not in those of older versions. */
+  wishes: absent(integer),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');
@@ -95,3 +97,15 @@ export type BootTimeRecord = TypeOf<typeof bootTime>;
 /** The newest last. */
 const bootTimes = versioned(1, listOf(bootTime));
 export const [encodeBootTimes, decodeBootTimes] = bothWays(bootTimes, 'a record of boot times');
+
+/** Whose wish it is, and since when. */
+const wish = { process: session, by: text(), atMs: looseNumber };
+/** What operators want of the placement of shards, beyond what is placed by itself; the oldest first. */
+const placementWishes = openFields({
+  /** They shall own nothing. */
+  drained: listOf(openRecord(wish)),
+  /** One a shard: the process shall own it. */
+  moves: listOf(openRecord({ ...wish, shard: text<ShardName>() })),
+});
+export type Wishes = TypeOf<typeof placementWishes>;
+export const [encodeWishes, decodeWishes] = bothWays(versioned(1, placementWishes), 'a record of wishes');

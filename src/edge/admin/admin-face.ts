@@ -1,6 +1,7 @@
 /** What the operators' API is made of: ports from outside, and the few things its parts share. */
 import type {
   Clock,
+  ClusterWatch,
   JournalAudit,
   Log,
   ManagementAccess,
@@ -26,6 +27,7 @@ export interface AdminHandlerParts {
   readonly audit: JournalAudit;
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
+  readonly cluster: ClusterWatch;
   /** Undefined in a process that keeps none. */
   readonly readModels: ReadModelCare | undefined;
   readonly clock: Clock;

@@ -58,6 +58,16 @@ export async function statisticsFeed(call: AdminCall, of: 'database' | 'queue'):
   });
 }
 
+/** Events `cluster`: the whole status, whenever it is another. */
+export async function clusterFeed(call: AdminCall): Promise<void> {
+  let last = '';
+  await everySecond(call, async (stream) => {
+    const text = JSON.stringify(await call.face.parts.cluster.look());
+    if (text !== last) await stream.send('cluster', text);
+    last = text;
+  });
+}
+
 async function everySecond(call: AdminCall, look: (stream: EventStream) => Promise<void>): Promise<void> {
   await openStream(call, async (stream) => {
     stream.begin();

@@ -5,6 +5,7 @@ import { createAdminHandler, type Mounted } from '../../../src/edge/index.js';
 import { type AccountId, type MessageId, MillraceError } from '../../../src/kernel/index.js';
 import type {
   AuditTask,
+  ClusterStatus,
   JournalAudit,
   LogEvent,
   LogPage,
@@ -88,10 +89,23 @@ class SaidMessageLog implements MessageLog {
   }
 }
 
+/** A cluster in which nothing is but what a test says. */
+export const EMPTY_CLUSTER: ClusterStatus = {
+  clusterId: 'CLUSTER',
+  alarms: [],
+  processes: [],
+  shards: [],
+  servers: [],
+  streams: [],
+  drained: [],
+  moves: [],
+};
+
 export class AdminStand extends ManagementHarness {
   readonly audit = new SaidAudit();
   readonly messageLog = new SaidMessageLog();
   readonly time = new ManualTime();
+  clusterStatus = EMPTY_CLUSTER;
   isDraining = false;
   isSecure = false;
   keepsReadModels = true;
@@ -124,6 +138,7 @@ export class AdminStand extends ManagementHarness {
       sealing: () => this.sealing,
       audit: this.audit,
       messageLog: this.messageLog,
+      cluster: { look: async () => this.clusterStatus },
       statistics: this.statistics,
       get readModels() {
         return stand.keepsReadModels

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { AuditTask } from '../../../src/ports/index.js';
 import { basic, type Caller, MANAGEMENT_ALIAS } from '../../support/management-face.js';
-import { AdminStand } from './admin-stand.js';
+import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 const AT = '2026-01-01T00:00:00Z';
@@ -36,6 +36,8 @@ describe('operators: routes', function () {
     ),
     ...['timeline', 'verify', 'logs', 'statistics'].map((what) => `queues/${stand.queue}/${what}`),
     'verify',
+    'cluster',
+    'cluster/events',
   ];
   const get = (path: string, as?: Caller | null) => stand.call('GET', `/v2/admin/${path}`, { as: as ?? stand.owner });
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
@@ -75,6 +77,18 @@ describe('operators: routes', function () {
     expect(stand.rebuilt).to.have.length(3);
     const other = await get('read-models/messages/rebuild');
     expect([other.status, other.headers.get('allow')]).to.deep.equal([405, 'POST']);
+  });
+
+  it('shows the cluster to operators, and to nobody else', async () => {
+    const servers = [{ name: 'nats-1', state: 'no-store' as const }];
+    stand.clusterStatus = { ...EMPTY_CLUSTER, alarms: ['nats-1 stores nothing'], servers };
+    const { status, json } = await get('cluster');
+    expect([status, json]).to.deep.equal([200, stand.clusterStatus]);
+    expect((await get('cluster', await stand.readOnlyKey())).status).to.equal(200);
+    const text = 'only people of the first account may look at the whole installation';
+    for (const path of ['cluster', 'cluster/events']) await refusedAs(path, 403, text, stranger);
+    const other = await stand.call('POST', '/v2/admin/cluster', { as: stand.owner });
+    expect([other.status, other.headers.get('allow')]).to.deep.equal([405, 'GET']);
   });
 
   it('answers what it does not know with 404', async () => {

@@ -5,7 +5,7 @@ import { type AccountId, MillraceError } from '../../../src/kernel/index.js';
 import { uuidOf } from '../../../src/messages/index.js';
 import { eventually } from '../../support/eventually.js';
 import type { Caller } from '../../support/management-face.js';
-import { AdminStand } from './admin-stand.js';
+import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 import type { ReadStream } from './read-stream.js';
 
 const MAX_STREAMS = 200;
@@ -69,6 +69,15 @@ describe('operators: streams', function () {
     stand.messageLog.add('ac-neighbour' as AccountId, now, 'theirs', 'CREATED');
     const stream = await logs(`?from=${now - 1000}`);
     await tick(() => expect(idsIn(stream)).to.deep.equal(['log then']));
+  });
+
+  it('tell the whole status of the cluster when it has changed', async () => {
+    const stream = await stand.open('/v2/admin/cluster/events');
+    await eventually(() => expect(stream.events).to.deep.equal([{ name: 'cluster', data: EMPTY_CLUSTER }]));
+    await stand.time.advance(5000);
+    expect(stream.events, 'nothing has changed').to.have.length(1);
+    stand.clusterStatus = { ...EMPTY_CLUSTER, alarms: ['without an owner: KV_0'] };
+    await tick(() => expect(stream.events.map(({ data }) => data)).to.deep.equal([EMPTY_CLUSTER, stand.clusterStatus]));
   });
 
   it('tell statistics when they have changed', async () => {

@@ -1,9 +1,15 @@
 /** Values whose bytes are kept in test/fixtures/bus/control-replies.json, leases.json and remote.json. Never edited. */
-import type { ClockReading, Heartbeat, ShardLease } from '../../../src/codec/leases/index.js';
+import type { ClockReading, Heartbeat, ShardLease, Wishes } from '../../../src/codec/leases/index.js';
 import type { OwnerInstant, RemoteCommand } from '../../../src/codec/remote/index.js';
 import type { ControlReply } from '../../../src/domain/control/index.js';
-import { type CommandId, MillraceError, type PartitionName, type SessionId } from '../../../src/kernel/index.js';
-import type { KvDelivery } from '../../../src/messages/index.js';
+import {
+  type CommandId,
+  MillraceError,
+  type PartitionName,
+  type SessionId,
+  type ShardName,
+} from '../../../src/kernel/index.js';
+import type { KvDelivery, ProcessReport } from '../../../src/messages/index.js';
 import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './control/golden-values.js';
 
 const {
@@ -95,6 +101,7 @@ export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
   { session, canOwn: true, isLeaving: false, process: 'node-0' as SessionId },
   { session, canOwn: false, isLeaving: true, process: session, clock },
   { session, canOwn: false, isLeaving: true, process: session, clock: { ...clock, nowMs: -5, heard: [] } },
+  { session, canOwn: true, isLeaving: false, process: session, clock: { ...clock, heard: [] }, wishes: 70_000 },
 ];
 
 const lease = {
@@ -152,5 +159,47 @@ export const GOLDEN_DELIVERIES: readonly KvDelivery[] = [
       { type: 'invalidate', keys: ['a', 'b'], by: undefined },
       { type: 'invalidate', keys: null, by: 'node-1:4' },
     ],
+  },
+];
+
+const wish = { process: 'node-1' as SessionId, by: 'ann@desk', atMs: 1_767_225_600_000 };
+export const GOLDEN_WISHES: readonly Wishes[] = [
+  { drained: [], moves: [] },
+  { drained: [wish], moves: [{ ...wish, atMs: 0.5, shard: 'KV_1' as ShardName }] },
+];
+const report = {
+  process: 'node-1' as SessionId,
+  session: 'node-2' as SessionId,
+  version: '0.1.0',
+  host: 'one',
+  pid: 70_000,
+  roles: ['edge', 'kv'],
+  startedAtMs: 1_767_225_600_000,
+  nowMs: 1_767_225_600_000.5,
+  machineAheadMs: -7,
+  isClockInDoubt: false,
+  checks: [],
+  shards: [],
+  stopped: [],
+};
+const shard = {
+  shard: 'KV_1' as ShardName,
+  epoch: 3,
+  state: 'replaying',
+  mailboxCommands: 1,
+  mailboxBytes: 300,
+  toReplay: 70_000,
+  replayed: 5,
+};
+export const GOLDEN_REPORTS: readonly ProcessReport[] = [
+  report,
+  {
+    ...report,
+    checks: [
+      { name: 'nats', ok: true },
+      { name: 'clock', ok: false, detail: 'wrong' },
+    ],
+    shards: [shard, { ...shard, state: 'serving', position: 9, lastStoreMs: 1.25, snapshotAtMs: 1_767_225_600_000 }],
+    stopped: [{ shard: 'KV_2' as ShardName, why: 'in doubt' }],
   },
 ];

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { decodeProcessReport, encodeProcessReport } from '../../../src/codec/cluster/index.js';
 import {
   decodeControlApplied,
   decodeControlCommand,
@@ -17,10 +18,12 @@ import {
   decodeHeartbeat,
   decodeSessionRecord,
   decodeShardLease,
+  decodeWishes,
   encodeBootTimes,
   encodeHeartbeat,
   encodeSessionRecord,
   encodeShardLease,
+  encodeWishes,
 } from '../../../src/codec/leases/index.js';
 import {
   decodeQueueCommand,
@@ -46,8 +49,10 @@ import {
   GOLDEN_HEARTBEATS,
   GOLDEN_INSTANT,
   GOLDEN_REMOTE_COMMANDS,
+  GOLDEN_REPORTS,
   GOLDEN_SESSIONS,
   GOLDEN_SHARD_LEASES,
+  GOLDEN_WISHES,
 } from './bus-golden-values.js';
 
 const recorded = (name: string) =>
@@ -114,6 +119,8 @@ describe('what crosses the bus keeps its bytes', () => {
   keep('leases', 'the record of a session', GOLDEN_SESSIONS, encodeSessionRecord, decodeSessionRecord);
   keep('leases', 'a heartbeat', GOLDEN_HEARTBEATS, encodeHeartbeat, decodeHeartbeat);
   keep('leases', 'boot times', GOLDEN_BOOT_TIMES, encodeBootTimes, decodeBootTimes);
+  keep('leases', 'what operators wish', GOLDEN_WISHES, encodeWishes, decodeWishes);
+  keep('leases', 'what a process says of itself', GOLDEN_REPORTS, encodeProcessReport, decodeProcessReport);
 
   it('the answer to a remote command', () => {
     const [answer = '', failure = '', longAgo = ''] = new Map(recorded('remote')).get('the answer to a command') ?? [];

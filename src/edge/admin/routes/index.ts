@@ -1,15 +1,21 @@
 /** Every route of the operators' API, by declaration, and what the OpenAPI document says of all of them. */
 import type { ApiArea } from '../../http/openapi/area.js';
 import type { AdminRoute } from '../admin-call.js';
+import { CLUSTER_ROUTES } from './cluster.js';
 import { LIVE_ROUTES } from './live.js';
 import { PAST_ROUTES } from './past.js';
 import { SESSION_ROUTES } from './sessions.js';
 
-export const ADMIN_ROUTES: readonly AdminRoute[] = [...SESSION_ROUTES, ...PAST_ROUTES, ...LIVE_ROUTES];
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  ...SESSION_ROUTES,
+  ...PAST_ROUTES,
+  ...LIVE_ROUTES,
+  ...CLUSTER_ROUTES,
+];
 
 export const OPERATORS_AREA: ApiArea = {
   name: 'operators',
-  description: 'The past of databases and queues, its proof, and what goes on right now.',
+  description: 'The past of databases and queues, its proof, what goes on right now, and the cluster.',
   routes: ADMIN_ROUTES,
   // A session is a bearer token, or the cookie that it came with.
   security: [{ basic: [] }, { bearer: [] }],

@@ -1,0 +1,73 @@
+/** What this process says of itself to whoever looks at the cluster: it answers for nobody else. */
+import { encodeProcessReport } from '../../codec/cluster/index.js';
+import type { ProcessReport, ShardReport } from '../../messages/index.js';
+import type { Bus, Check, Clock, Subscription } from '../../ports/index.js';
+import type { ClockWatch, Session, ShardActor, ShardHost, Work } from '../runtime/index.js';
+
+export interface ProcessReporterPorts {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly clocks: Pick<ClockWatch, 'machineAheadMs' | 'isInDoubt'>;
+  readonly session: Session;
+  /** As `/readyz` has them. */
+  checks(): Readonly<Record<string, Check>>;
+  /** Of every plane that this process may own shards of. */
+  readonly hosts: readonly ShardHost<Work>[];
+}
+
+/** They stay the same while it runs. */
+export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles'>;
+
+export class ProcessReporter {
+  readonly #startedAtMs: number;
+  #served: Subscription | undefined;
+
+  constructor(
+    private readonly ports: ProcessReporterPorts,
+    private readonly facts: ReporterIdentity,
+  ) {
+    this.#startedAtMs = Math.round(ports.clock.nowMs());
+  }
+
+  start(): void {
+    const { bus, session } = this.ports;
+    const topic = { kind: 'session', session: session.processId } as const;
+    this.#served = bus.serve(topic, async () => encodeProcessReport(this.#report()));
+  }
+
+  stop(): void {
+    this.#served?.stop();
+  }
+
+  #report(): ProcessReport {
+    const { clock, clocks, session, hosts, checks } = this.ports;
+    return {
+      ...this.facts,
+      process: session.processId,
+      session: session.id,
+      startedAtMs: this.#startedAtMs,
+      nowMs: clock.nowMs(),
+      machineAheadMs: Math.round(clocks.machineAheadMs),
+      isClockInDoubt: clocks.isInDoubt,
+      checks: Object.entries(checks()).map(([name, { ok, detail }]) => ({ name, ok, ...(detail && { detail }) })),
+      shards: hosts.flatMap((host) => host.actors().map(shardReport)),
+      stopped: hosts.flatMap((host) => [...host.stoppedShards()].map(([shard, { message: why }]) => ({ shard, why }))),
+    };
+  }
+}
+
+function shardReport(actor: ShardActor<Work>): ShardReport {
+  const { shard, epoch, state, head, lastStoreMs, snapshotAtMs, replayed } = actor;
+  return {
+    shard,
+    epoch,
+    state,
+    mailboxCommands: actor.mailboxSize,
+    mailboxBytes: actor.mailboxBytes,
+    toReplay: replayed.toRead,
+    replayed: replayed.entries,
+    ...(head !== undefined && { position: head.position }),
+    ...(lastStoreMs !== undefined && { lastStoreMs: Math.round(lastStoreMs * 1000) / 1000 }),
+    ...(snapshotAtMs !== undefined && { snapshotAtMs: Math.round(snapshotAtMs) }),
+  };
+}

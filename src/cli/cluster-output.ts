@@ -1,0 +1,111 @@
+/** How `millrace cluster status` shows a cluster to a person: what is wrong first, then a table of each kind. */
+import type { ClusterStatus, ProcessStatus, ShardStatus } from '../ports/index.js';
+import { table } from './table.js';
+
+/** @param nowMs ages are told from then */
+export function clusterTables(status: ClusterStatus, nowMs: number): string {
+  const { clusterId, alarms, servers } = status;
+  return [
+    `cluster ${clusterId}: ${alarms.length === 0 ? 'all is well' : `to be looked at: ${alarms.length}`}\n`,
+    ...alarms.map((alarm) => `  ${alarm}\n`),
+    `\n${processTable(status.processes, nowMs)}`,
+    `\n${shardTable(status.shards, nowMs)}`,
+    `\n${servers.length === 0 ? 'NATS servers: not known; give credentials of their system account\n' : serverTable(status)}`,
+    `\n${streamTable(status)}`,
+    ...wishLines(status, nowMs),
+  ].join('');
+}
+
+function processTable(processes: readonly ProcessStatus[], nowMs: number): string {
+  const rows = processes.map((one) => [
+    one.process,
+    one.isDrained ? `${one.state}, drained` : one.state,
+    one.host === undefined ? '' : `${one.host}:${one.pid}`,
+    one.version ?? '',
+    (one.roles ?? []).join(','),
+    String(one.ownedShards),
+    one.startedAtMs === undefined ? '' : age(nowMs - one.startedAtMs),
+    one.clockAheadMs === undefined ? '' : `${one.clockAheadMs} ms${one.isClockInDoubt === true ? ', in doubt' : ''}`,
+  ]);
+  return table(['PROCESS', 'STATE', 'HOST:PID', 'VERSION', 'ROLES', 'SHARDS', 'UP', 'CLOCK'], rows);
+}
+
+function shardTable(shards: readonly ShardStatus[], nowMs: number): string {
+  const rows = shards.map((one) => [
+    one.shard,
+    one.owner ?? 'nobody',
+    stateOf(one),
+    shown(one.epoch),
+    shown(one.position),
+    shown(one.lag),
+    shown(one.mailboxCommands),
+    one.lastStoreMs === undefined ? '' : `${one.lastStoreMs.toFixed(1)} ms`,
+    one.snapshotAtMs === undefined ? '' : age(nowMs - one.snapshotAtMs),
+    one.wished ?? '',
+  ]);
+  const columns = [
+    'SHARD',
+    'OWNER',
+    'STATE',
+    'EPOCH',
+    'POSITION',
+    'LAG',
+    'MAILBOX',
+    'LAST STORE',
+    'SNAPSHOT',
+    'WISHED',
+  ];
+  return table(columns, rows);
+}
+
+/** What is brought back says how far it is. */
+function stateOf({ state = '', replayed = 0, toReplay = 0 }: ShardStatus): string {
+  if (state !== 'replaying') return state;
+  return `replaying ${toReplay === 0 ? 0 : Math.min(99, Math.floor((100 * replayed) / toReplay))} %`;
+}
+
+function serverTable({ servers }: ClusterStatus): string {
+  const rows = servers.map(({ name, state, version = '', hasSyncAlways, storedBytes, storeLimitBytes = 0 }) => [
+    name,
+    state === 'no-store' ? 'stores nothing' : state,
+    version,
+    hasSyncAlways === undefined ? '' : hasSyncAlways ? 'always' : 'NOT',
+    storedBytes === undefined ? '' : `${mebibytes(storedBytes)} of ${mebibytes(storeLimitBytes)}`,
+  ]);
+  return table(['NATS SERVER', 'STATE', 'VERSION', 'SYNC', 'STORED'], rows);
+}
+
+function streamTable({ streams }: ClusterStatus): string {
+  const rows = streams.map(({ stream, leader, bytes, messages, lagging }) => [
+    stream,
+    leader ?? 'nobody',
+    String(messages),
+    mebibytes(bytes),
+    lagging.map(({ server, behind, isOffline }) => `${server} ${isOffline ? 'offline' : behind}`).join(', '),
+  ]);
+  return table(['STREAM', 'LEADER', 'MESSAGES', 'SIZE', 'LAGGING'], rows);
+}
+
+function wishLines({ drained, moves }: ClusterStatus, nowMs: number): string[] {
+  const lines = [
+    ...drained.map((wish) => ({ ...wish, text: `${wish.process} is drained` })),
+    ...moves.map((wish) => ({ ...wish, text: `${wish.shard} shall be at ${wish.process}` })),
+  ];
+  if (lines.length === 0) return [];
+  return ['\n', ...lines.map(({ text, by, atMs }) => `${text}: ${by}, ${age(nowMs - atMs)} ago\n`)];
+}
+
+function shown(number: number | undefined): string {
+  return number === undefined ? '' : String(number);
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MiB`;
+}
+
+function age(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}

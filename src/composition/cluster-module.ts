@@ -1,0 +1,30 @@
+/** The cluster as it is seen from this process, and what this process says of itself. */
+import { hostname } from 'node:os';
+import type { DependencyContainer } from 'tsyringe';
+import { AlarmTeller, ClusterLook, ProcessReporter, type ProcessReporterPorts } from '../actors/cluster/index.js';
+import { natsStanding } from '../adapters/nats/index.js';
+import { NodeReadings, VERSION } from '../adapters/node/index.js';
+import * as tokens from './tokens.js';
+
+export function registerCluster(c: DependencyContainer): void {
+  tokens.once(c, tokens.CLUSTER_LOOK, () => {
+    const { connections, names, layout } = c.resolve(tokens.NATS);
+    const nats = natsStanding(connections, names, layout);
+    const ports = { ...tokens.portsOf(c), membership: c.resolve(tokens.MEMBERSHIP), nats };
+    return new ClusterLook(ports, { ...layout, shards: c.resolve(tokens.JOURNAL_TOTAL).shards });
+  });
+}
+
+/** @param said  what `/readyz` looks at, and whose shards they are */
+export async function startCluster(
+  c: DependencyContainer,
+  said: Pick<ProcessReporterPorts, 'checks' | 'hosts'>,
+): Promise<void> {
+  const life = c.resolve(tokens.LIFETIME);
+  const { roles } = c.resolve(tokens.CONFIG).process;
+  const ports = { ...tokens.portsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH), session: c.resolve(tokens.SESSION) };
+  const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles };
+  await life.run(new ProcessReporter({ ...ports, ...said }, facts));
+  const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
+  await life.run(new AlarmTeller({ ...ports, cluster: c.resolve(tokens.CLUSTER_LOOK), isOwner }));
+}

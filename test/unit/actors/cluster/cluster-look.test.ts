@@ -1,0 +1,211 @@
+/** Proves CLK1, CLK2, ALT1, ALT2. */
+import { expect } from 'chai';
+import {
+  AlarmTeller,
+  alarmsOf,
+  ClusterLook,
+  LOOK_FRESH_MS,
+  PROCESS_ANSWER_MS,
+} from '../../../../src/actors/cluster/index.js';
+import { Membership, sessionKey, WISHES_KEY } from '../../../../src/actors/runtime/index.js';
+import { encodeProcessReport } from '../../../../src/codec/cluster/index.js';
+import { encodeSessionRecord, encodeWishes } from '../../../../src/codec/leases/index.js';
+import { MillraceError, type SessionId, type ShardName } from '../../../../src/kernel/index.js';
+import type { ProcessReport } from '../../../../src/messages/index.js';
+import type { ClusterStatus, NatsStanding } from '../../../../src/ports/index.js';
+import { MemoryLog } from '../../../support/kv-face.js';
+import { ManualTime, MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
+
+const SHARDS = ['CONTROL', 'KV_0', 'KV_1'] as ShardName[];
+const NOTHING_SAID: NatsStanding = { servers: async () => [], streams: async () => [] };
+const SHARD = { state: 'serving', mailboxCommands: 0, mailboxBytes: 0, toReplay: 0, replayed: 0, position: 8 };
+
+function reportOf(process: string, said: Partial<ProcessReport> = {}): ProcessReport {
+  return {
+    process: process as SessionId,
+    session: process as SessionId,
+    version: '1.0.0',
+    host: 'one',
+    pid: 7,
+    roles: ['edge', 'kv'],
+    startedAtMs: 0,
+    nowMs: 0,
+    machineAheadMs: 0,
+    isClockInDoubt: false,
+    checks: [{ name: 'nats', ok: true }],
+    shards: [],
+    stopped: [],
+    ...said,
+  };
+}
+
+function stand(nats: NatsStanding = NOTHING_SAID) {
+  const clock = new ManualTime();
+  const leases = new MemoryLeaseStore();
+  const network = new MemoryNetwork(clock);
+  const bus = network.connect();
+  const membership = new Membership(bus, clock);
+  membership.start();
+  const look = new ClusterLook({ bus, clock, leases, membership, nats }, { clusterId: 'CLUSTER', shards: SHARDS });
+  let asked = 0;
+  return {
+    clock,
+    leases,
+    look,
+    asked: () => asked,
+    /** @param report  undefined: it is alive and does not answer */
+    async process(id: string, report: ProcessReport | undefined, isDead = false): Promise<void> {
+      const session = id as SessionId;
+      await leases.create(sessionKey(session), encodeSessionRecord({ counter: 0, isDead }));
+      membership.announce({ session, process: session, canOwn: true, isLeaving: false });
+      network.connect().serve({ kind: 'session', session }, () => {
+        asked += 1;
+        return report === undefined ? new Promise(() => undefined) : Promise.resolve(encodeProcessReport(report));
+      });
+    },
+    async status(): Promise<ClusterStatus> {
+      const status = look.look();
+      await clock.advance(PROCESS_ANSWER_MS);
+      return status;
+    },
+  };
+}
+
+describe('a look at the cluster', () => {
+  it('puts together what each process says of itself, and whoever has a shard in the highest epoch owns it', async () => {
+    const streams = async () => [
+      { stream: 'KV_0', bytes: 1, messages: 9, lastPosition: 12, leader: 'nats-1', lagging: [] },
+    ];
+    const { process, status, leases } = stand({ ...NOTHING_SAID, streams });
+    const shard = (name: string, epoch: number) => ({ ...SHARD, shard: name as ShardName, epoch });
+    await process('node-a', reportOf('node-a', { nowMs: 1_767_225_600_000, shards: [shard('KV_0', 2)] }));
+    await process('node-b', reportOf('node-b', { shards: [shard('KV_0', 3), shard('CONTROL', 1)] }));
+    const wish = { process: 'node-b' as SessionId, by: 'ann', atMs: 1 };
+    const moves = [{ ...wish, shard: 'KV_1' as ShardName }];
+    await leases.create(WISHES_KEY, encodeWishes({ drained: [wish], moves }));
+    const { processes, shards, alarms } = await status();
+    expect(
+      processes.map(({ process, state, isDrained, ownedShards }) => [process, state, isDrained, ownedShards]),
+    ).to.deep.equal([
+      ['node-a', 'ready', false, 1],
+      ['node-b', 'ready', true, 2],
+    ]);
+    expect(processes[0]?.clockAheadMs).to.equal(0);
+    expect(shards.map(({ shard, owner, epoch, lag, wished }) => [shard, owner, epoch, lag, wished])).to.deep.equal([
+      ['CONTROL', 'node-b', 1, undefined, undefined],
+      ['KV_0', 'node-b', 3, 4, undefined],
+      ['KV_1', undefined, undefined, undefined, 'node-b'],
+    ]);
+    expect(alarms).to.deep.equal(['without an owner: KV_1']);
+  });
+
+  it('shows who does not answer in time as silent, who was taken for dead as gone, and who has ended not at all', async () => {
+    const { process, status, leases } = stand();
+    await process('node-a', reportOf('node-a', { checks: [{ name: 'clock', ok: false, detail: 'wrong' }] }));
+    await process('node-b', undefined);
+    await process('node-c', undefined, true);
+    await process('node-d', undefined);
+    await leases.delete(sessionKey('node-d' as SessionId));
+    await leases.create(sessionKey('node-e' as SessionId), encodeSessionRecord({ counter: 1, isDead: false }));
+    const { processes, alarms } = await status();
+    expect(processes.map(({ process, state }) => `${process} ${state}`)).to.deep.equal([
+      'node-a not-ready',
+      'node-b silent',
+      'node-c gone',
+      'node-e silent',
+    ]);
+    expect(alarms).to.include.members(['process node-a is not ready: clock', 'process node-b does not answer']);
+    expect(alarms.join()).not.to.contain('node-c');
+  });
+
+  it('shows what there is when NATS does not answer', async () => {
+    const streams = () => Promise.reject(new MillraceError('JOURNAL_UNAVAILABLE', 'no answer'));
+    const { process, status, leases } = stand({ ...NOTHING_SAID, streams });
+    await process('node-a', reportOf('node-a'));
+    leases.keys = streams;
+    leases.get = streams;
+    const { processes, alarms } = await status();
+    expect(processes.map(({ state }) => state)).to.deep.equal(['ready']);
+    expect(alarms.filter((alarm) => alarm.includes('cannot be asked'))).to.have.length(3);
+  });
+
+  it('asks once, however many look at the same time', async () => {
+    const { process, look, asked, clock } = stand();
+    await process('node-a', reportOf('node-a'));
+    const first = [look.look(), look.look()];
+    await clock.advance(LOOK_FRESH_MS - 1);
+    first.push(look.look());
+    await Promise.all(first);
+    expect(asked()).to.equal(1);
+    await clock.advance(1);
+    const again = look.look();
+    await clock.advance(100);
+    await again;
+    expect(asked()).to.equal(2);
+  });
+});
+
+describe('what a cluster alarms about', () => {
+  const WELL = { clusterId: '', processes: [], shards: [], servers: [], streams: [], drained: [], moves: [] };
+  const stream = (name: string, lagging: ClusterStatus['streams'][number]['lagging'], leader: string | undefined) => ({
+    ...{ stream: name, bytes: 0, messages: 0, lastPosition: 0 },
+    leader,
+    lagging,
+  });
+
+  it('is a server that stores nothing, is missing or nearly full', () => {
+    const server = { version: '2', hasSyncAlways: true };
+    const servers = [
+      { name: 'a', state: 'well' as const, ...server, storedBytes: 84, storeLimitBytes: 100 },
+      { name: 'b', state: 'well' as const, ...server, storedBytes: 85, storeLimitBytes: 100 },
+      { name: 'c', state: 'no-store' as const, ...server },
+      { name: 'd', state: 'missing' as const },
+    ];
+    expect(alarmsOf({ ...WELL, servers })).to.deep.equal([
+      'NATS server b has used more than 85 % of what it may store',
+      'NATS server c stores nothing: JetStream is off there; look at its disk, restart it',
+      'NATS server d does not answer',
+    ]);
+  });
+
+  it('is a stream without a leader, and a replica that is far behind or away', () => {
+    const far = { server: 'a', behind: 1000, isOffline: false };
+    const near = { server: 'b', behind: 999, isOffline: false };
+    const away = { server: 'c', behind: 0, isOffline: true };
+    const streams = [
+      stream('KV_0', [far, near], 'b'),
+      ...Array.from({ length: 7 }, (_, at) => stream(`KV_${at + 1}`, [away], 'b')),
+      stream('METER', [], undefined),
+    ];
+    expect(alarmsOf({ ...WELL, streams })).to.deep.equal([
+      'without a leader: METER',
+      'NATS server a lacks the newest of KV_0',
+      'NATS server c lacks the newest of KV_1, KV_2, KV_3, KV_4, KV_5 and 2 more',
+    ]);
+  });
+
+  it('is told when it was there twice, once, and once when it is over, by the owner of the control shard', async () => {
+    const timers = new ManualTime();
+    const log = new MemoryLog();
+    let alarms: string[] = [];
+    let isOwner = true;
+    const cluster = { look: async () => ({ ...WELL, alarms }) };
+    const teller = new AlarmTeller({ cluster, timers, log, isOwner: () => isOwner });
+    const told = () =>
+      log.lines.splice(0).map(({ level, event, fields }) => `${level} ${event} ${(fields as { alarm: string }).alarm}`);
+    teller.start();
+    alarms = ['moving'];
+    await timers.advance(10_000);
+    alarms = ['full'];
+    for (let look = 0; look < 4; look += 1) await timers.advance(10_000);
+    expect(told()).to.deep.equal(['error cluster.alarm full']);
+    alarms = [];
+    await timers.advance(20_000);
+    expect(told()).to.deep.equal(['info cluster.alarm-over full']);
+    isOwner = false;
+    alarms = ['not mine to tell'];
+    await timers.advance(30_000);
+    expect(told()).to.deep.equal([]);
+    teller.stop();
+  });
+});

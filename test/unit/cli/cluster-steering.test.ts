@@ -1,0 +1,135 @@
+/** `millrace cluster drain|move` on a cluster that does as it is told, late or never, and how a status is shown. */
+import { expect } from 'chai';
+import { Steering } from '../../../src/actors/cluster/index.js';
+import { WISHES_KEY } from '../../../src/actors/runtime/index.js';
+import { clusterTables } from '../../../src/cli/cluster-output.js';
+import { steeringCommand } from '../../../src/cli/cluster-steering.js';
+import { decodeWishes } from '../../../src/codec/leases/index.js';
+import type { SessionId, ShardName } from '../../../src/kernel/index.js';
+import type { ClusterStatus, ProcessStatus } from '../../../src/ports/index.js';
+import { ManualTime, MemoryLeaseStore } from '../../support/memory/index.js';
+
+const process = (id: string, more: Partial<ProcessStatus> = {}): ProcessStatus => ({
+  process: id as SessionId,
+  state: 'ready',
+  isDrained: false,
+  ownedShards: 1,
+  roles: ['kv'],
+  ...more,
+});
+
+/** @param follows  wishes are followed after so many looks */
+function stand(follows = Number.POSITIVE_INFINITY) {
+  const time = new ManualTime();
+  const leases = new MemoryLeaseStore();
+  const texts = { out: '', error: '' };
+  const steering = new Steering({ leases, clock: time }, 'ann@desk');
+  let owner = 'node-a';
+  let looks = 0;
+  const look = async (): Promise<ClusterStatus> => {
+    looks += 1;
+    const record = await leases.get(WISHES_KEY);
+    const { drained, moves } = record === undefined ? { drained: [], moves: [] } : decodeWishes(record.value);
+    if (looks > follows) {
+      if (drained.some((wish) => wish.process === owner)) owner = 'node-b';
+      for (const wish of moves) owner = wish.process;
+    }
+    const isDrained = (id: string) => drained.some((wish) => wish.process === id);
+    return {
+      clusterId: 'C',
+      alarms: [],
+      processes: ['node-a', 'node-b'].map((id) =>
+        process(id, { isDrained: isDrained(id), ownedShards: owner === id ? 1 : 0 }),
+      ),
+      shards: [{ shard: 'KV_0' as ShardName, owner: owner as SessionId, state: 'serving' }],
+      servers: [],
+      streams: [],
+      drained,
+      moves,
+    };
+  };
+  const deps = {
+    cluster: { look },
+    steering,
+    clock: time,
+    timers: time,
+    write: (text: string) => {
+      texts.out += text;
+    },
+    writeError: (text: string) => {
+      texts.error += text;
+    },
+  };
+  return {
+    async run(...argv: string[]) {
+      let code: number | undefined;
+      void steeringCommand(argv, deps).then((ended) => {
+        code = ended;
+      });
+      for (let second = 0; second < 200 && code === undefined; second += 1) await time.advance(1000);
+      return { code, ...texts };
+    },
+  };
+}
+
+describe('steering a cluster', () => {
+  it('waits until a drained process owns nothing, and says once what it waits for', async () => {
+    const { code, out, error } = await stand(3).run('drain', 'node-a');
+    expect([code, out]).to.deep.equal([0, 'node-a is drained: it owns nothing, and goes on as an edge\n']);
+    expect(error).to.equal('waiting for node-a to hand over KV_0\n');
+  });
+
+  it('gives up after its time, says what it still waits for, and leaves the wish', async () => {
+    const { code, error } = await stand().run('move', 'KV_0', 'node-b', '--wait', '5');
+    expect(code).to.equal(1);
+    expect(error).to.match(
+      /after 5 s it still waits for KV_0 to be served by node-b: it is serving at node-a; the wish stays/,
+    );
+  });
+
+  it('waits for 120 seconds where nothing else is said', async () => {
+    const { code, error } = await stand().run('drain', 'node-a');
+    expect(code).to.equal(1);
+    expect(error).to.match(/after 120 s it still waits for node-a to hand over KV_0/);
+  });
+
+  it('moves no shard to a process without the role for it', async () => {
+    const { code, error } = await stand().run('move', 'QUEUE_0', 'node-b');
+    expect(code).to.equal(2);
+    expect(error).to.match(/there is no shard QUEUE_0: they are KV_0/);
+  });
+});
+
+describe('the tables of a cluster', () => {
+  it('say what is wrong first, how far a shard is brought back, and what is wished by whom', () => {
+    const nowMs = 1_767_225_600_000;
+    const wish = { process: 'node-a' as SessionId, by: 'ann@desk', atMs: nowMs - 180_000 };
+    const text = clusterTables(
+      {
+        clusterId: 'C',
+        alarms: ['without an owner: KV_1'],
+        processes: [process('node-a', { isDrained: true, clockAheadMs: 7, isClockInDoubt: true, startedAtMs: nowMs })],
+        shards: [
+          { shard: 'KV_0' as ShardName, owner: wish.process, state: 'replaying', replayed: 1, toReplay: 3 },
+          { shard: 'KV_1' as ShardName, owner: undefined },
+        ],
+        servers: [{ name: 'nats-1', state: 'no-store', version: '2', hasSyncAlways: false }],
+        streams: [],
+        drained: [wish],
+        moves: [{ ...wish, shard: 'KV_1' as ShardName }],
+      },
+      nowMs,
+    );
+    expect(text).to.match(/^cluster C: to be looked at: 1\n {2}without an owner: KV_1\n/);
+    for (const part of [
+      /ready, drained/,
+      /7 ms, in doubt/,
+      /replaying 33 %/,
+      /KV_1 +nobody/,
+      /stores nothing +2 +NOT/,
+    ]) {
+      expect(text).to.match(part);
+    }
+    expect(text).to.contain('node-a is drained: ann@desk, 3 min ago\nKV_1 shall be at node-a: ann@desk, 3 min ago\n');
+  });
+});
