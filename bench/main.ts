@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
 import { bullmqResp } from './bullmq-resp.js';
+import { cluster } from './cluster.js';
 import { collections } from './collections.js';
 import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
@@ -33,6 +34,7 @@ const BENCHES: readonly Bench[] = [
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
+  cluster,
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;

@@ -30,6 +30,8 @@ interface NatsClusterNode {
   start(): void;
   /** Throws unless the node says that it is part of a working cluster. */
   expectHealthy(): Promise<void>;
+  /** Throws unless the node knows who leads its cluster, which takes a quorum. */
+  expectLed(): Promise<void>;
 }
 
 export interface NatsCluster {
@@ -137,6 +139,11 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
     async expectHealthy() {
       const answer = await fetch(`${facts.monitorUrl}/healthz`, { signal: AbortSignal.timeout(1000) });
       if (!answer.ok) throw new Error(`node ${facts.number}: ${await answer.text()}; its log is ${facts.logPath}`);
+    },
+    async expectLed() {
+      const answer = await fetch(`${facts.monitorUrl}/jsz`, { signal: AbortSignal.timeout(1000) });
+      const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: { leader?: string } };
+      if (!cluster?.leader) throw new Error(`node ${facts.number} knows of no leader`);
     },
   };
 }

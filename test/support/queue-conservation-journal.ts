@@ -9,18 +9,22 @@
  */
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
+import type { AccountId } from '../../src/kernel/index.js';
+import { isQueuePartition, queuePartition } from '../../src/messages/index.js';
 import type { JournalReader } from './journal-reader.js';
 import { type CallRecord, isDelivery } from './queue-conservation-history.js';
 
 const MAX_VIOLATIONS = 20;
 
-/** Of a shard with one account, in order. The journal has to reach back to its beginning. */
-export async function queueEventsOf(journal: JournalReader, shard: string): Promise<QueueEvent[]> {
+/** Of one account, or of the only one there, in order. The journal has to reach back to its beginning. */
+export async function queueEventsOf(journal: JournalReader, shard: string, account?: AccountId): Promise<QueueEvent[]> {
+  const isMeant = (partition: string): boolean =>
+    account === undefined ? isQueuePartition(partition) : partition === queuePartition(account);
   const events: QueueEvent[] = [];
   for (const { entry } of await journal.entries(shard)) {
     if (entry.body.kind !== 'batch') continue;
     for (const { partition, effects } of entry.body.sections) {
-      if (partition.startsWith('queue:')) for (const event of decodeQueueEvents(effects)) events.push(event);
+      if (isMeant(partition)) for (const event of decodeQueueEvents(effects)) events.push(event);
     }
   }
   return events;
