@@ -25,6 +25,7 @@ import {
   NO_TURN,
   newPending,
   noteUnknown,
+  outOfTouch,
   type PendingTurn,
   rejectAll,
   tooLate,
@@ -371,7 +372,7 @@ export class ShardActor<W extends Work> {
 
   #releaseRead(work: W): void {
     if (this.activation.mayAnswerReads(this.#lastAppendSentAtMs)) work.release(this.#pen().head.position);
-    else work.reject(unavailable(`${this.shard}: this owner has lost touch`));
+    else work.reject(outOfTouch(this.shard, work));
   }
 
   #sealIfReady(): void {
