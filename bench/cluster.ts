@@ -91,13 +91,13 @@ function figuresOf(name: FaultName, found: readonly Measured[]): readonly Figure
   const { gapMs, worstMs, backMs, unreadyMs, isFaultless = false } = GOALS[name] ?? {};
   const faultless = isFaultless ? 0 : undefined;
   return [
-    row(`${name}: gap of moved shards`, found, ({ moved }) => moved.gapMs, 'ms', gapMs),
-    row('  worst wait, moved', found, ({ moved }) => moved.worstMs, 'ms', worstMs),
-    row('  p99, moved', found, ({ moved }) => moved.p99Ms, 'ms'),
-    row('  refused, moved', found, ({ moved }) => moved.refused, '', faultless),
-    row('  unknown, moved', found, ({ moved }) => moved.unknown, '', faultless),
-    row('  refused and unknown, all others', found, ({ unmoved }) => failuresOf(unmoved), '', 0),
-    row('  gap, all others', found, ({ unmoved }) => unmoved.gapMs, 'ms'),
+    row(`${name}: gap of the shards it touched`, found, ({ touched }) => touched.gapMs, 'ms', gapMs),
+    row('  worst wait, of these', found, ({ touched }) => touched.worstMs, 'ms', worstMs),
+    row('  p99, of these', found, ({ touched }) => touched.p99Ms, 'ms'),
+    row('  refused, of these', found, ({ touched }) => touched.refused, '', faultless),
+    row('  unknown, of these', found, ({ touched }) => touched.unknown, '', faultless),
+    row('  refused and unknown, all others', found, ({ others }) => failuresOf(others), '', 0),
+    row('  gap, all others', found, ({ others }) => others.gapMs, 'ms'),
     row('  refused and unknown, through the one struck', found, ({ victims }) => failuresOf(victims), ''),
     row('  serving after it could again', found, (one) => one.backMs ?? Number.NaN, 'ms', backMs),
     row('  until its clients are sent on', found, (one) => one.unreadyMs ?? Number.NaN, 'ms', unreadyMs),
@@ -120,13 +120,13 @@ function failuresOf({ refused, unknown }: OutcomeSummary): number {
   return refused + unknown;
 }
 
-function lineOf({ name, moved, unmoved, victims, movedShards, backMs, unreadyMs }: Measured): string {
+function lineOf({ name, touched, others, victims, shards, backMs, unreadyMs }: Measured): string {
   const of = (summary: OutcomeSummary): string =>
     `${summary.calls} calls, ${summary.refused} refused, ${summary.unknown} unknown, gap ${Math.round(summary.gapMs)}, p99 ${Math.round(summary.p99Ms)}, worst ${Math.round(summary.worstMs)} ms ${JSON.stringify(summary.codes)}`;
   return [
-    `${name}: moved ${movedShards.join(' ') || 'nothing'}`,
-    `    moved:   ${of(moved)}`,
-    `    others:  ${of(unmoved)}`,
+    `${name}: touched ${shards.join(' ') || 'nothing'}`,
+    `    touched: ${of(touched)}`,
+    `    others:  ${of(others)}`,
     ...(victims.calls > 0 ? [`    through the one struck: ${of(victims)}`] : []),
     `    back after ${backMs} ms, sent on after ${unreadyMs} ms`,
   ].join('\n');

@@ -30,11 +30,15 @@ export async function queueEventsOf(journal: JournalReader, shard: string, accou
   return events;
 }
 
-/** @returns one line for each violation */
-export function judgeQueueJournal(events: readonly QueueEvent[], calls: readonly CallRecord[]): string[] {
+/** @param isWatched whether the calls of a destination are all there. @returns one line for each violation */
+export function judgeQueueJournal(
+  events: readonly QueueEvent[],
+  calls: readonly CallRecord[],
+  isWatched: (url: string) => boolean,
+): string[] {
   const fold = new JournalJudge();
   for (const event of events) fold.take(event);
-  fold.compare(calls);
+  fold.compare(calls, isWatched);
   return fold.violations.slice(0, MAX_VIOLATIONS);
 }
 
@@ -85,7 +89,7 @@ class JournalJudge {
   }
 
   /** QCJ2. */
-  compare(calls: readonly CallRecord[]): void {
+  compare(calls: readonly CallRecord[], isWatched: (url: string) => boolean): void {
     const answered = new Set<string>();
     for (const call of calls) {
       if (isDelivery(call)) answered.add(call.id);
@@ -94,7 +98,9 @@ class JournalJudge {
       }
     }
     for (const [id, end] of this.#ended) {
-      if (end === 'MessageDelivered' && !answered.has(id)) this.violations.push(`${id} is journaled as delivered`);
+      if (end !== 'MessageDelivered' || answered.has(id)) continue;
+      if (isWatched(this.#accepted.get(id)?.envelope.url ?? ''))
+        this.violations.push(`${id} is journaled as delivered`);
     }
   }
 

@@ -62,6 +62,17 @@ export class ConservationRun {
     fault.untilMs = Date.now();
   }
 
+  /** Something is broken from now on. @returns what notes that it is over, and who of the processes was silenced by it */
+  broken(): (victim: string | undefined) => void {
+    const atMs = Date.now();
+    const fault: FaultRecord = { what: 'server', victim: undefined, atMs, untilMs: Number.POSITIVE_INFINITY };
+    this.faults.push(fault);
+    return (victim) => {
+      fault.untilMs = Date.now();
+      if (victim !== undefined) this.faults.push({ what: 'killed', victim, atMs, untilMs: fault.untilMs });
+    };
+  }
+
   /** Until so many more were accepted, and some delivered. */
   async progress(more: number): Promise<void> {
     const accepted = this.load.accepted + more;
@@ -106,7 +117,10 @@ export class ConservationRun {
     console.log(`      ${JSON.stringify(counts)}`);
     const history = { publishes, calls, faults, dlq, pending, parallelism: PARALLELISM, rates: RATES };
     const events = await queueEventsOf(journal, shard, account);
-    const violations = [...judgeConservation(history), ...judgeQueueJournal(events, calls)];
+    const violations = [
+      ...judgeConservation(history),
+      ...judgeQueueJournal(events, calls, (url) => this.sinks.isOwn(url)),
+    ];
     if (violations.length > 0) await writeFile(HISTORY_FILE, JSON.stringify({ ...history, events }));
     expect(violations, `what happened is in ${HISTORY_FILE}`).to.deep.equal([]);
     expect(ownershipViolations(await journal.entries(shard))).to.deep.equal([]);

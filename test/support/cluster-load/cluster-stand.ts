@@ -10,8 +10,10 @@ import {
   shardOf,
 } from '../../../src/messages/index.js';
 import { eventually } from '../eventually.js';
+import { FakeTime } from '../fake-time.js';
 import { freePort } from '../free-port.js';
 import { basic } from '../management-face.js';
+import { WIRE_ALIAS } from '../millrace-clients.js';
 import { logOf, MillraceCluster } from '../millrace-cluster.js';
 import { type Environment, type MillraceProcess, startMillrace, temporaryDirectory } from '../millrace-process.js';
 import { type NatsCluster, startNatsCluster } from '../nats-cluster.js';
@@ -35,6 +37,11 @@ export const DEFAULT_TIMES: Environment = Object.fromEntries(
     .concat('NATS_APPEND_TIMEOUT_MS')
     .map((name) => [`MILLRACE_${name}`, '']),
 );
+
+interface StandOptions {
+  /** Whether the clock of `b` can be set. */
+  readonly hasClock?: boolean;
+}
 
 export interface LoadAccount {
   readonly email: string;
@@ -68,9 +75,12 @@ export class ClusterStand {
     readonly cluster: MillraceCluster,
     /** Between the process `c` and each nats-server. */
     readonly proxies: readonly NatsProxy[],
+    /** Of the process `b`, where it may be wrong. */
+    readonly clock: FakeTime | undefined,
   ) {}
 
-  static async start(settings: Environment = {}): Promise<ClusterStand> {
+  static async start(settings: Environment = {}, { hasClock = false }: StandOptions = {}): Promise<ClusterStand> {
+    const clock = hasClock ? await FakeTime.create() : undefined;
     const nats = await startNatsCluster(findNatsServer());
     const proxies = await Promise.all(nats.nodes.map(({ url }) => NatsProxy.start(Number(new URL(url).port))));
     const facts = { ...nats, url: nats.urls.join(',') };
@@ -82,10 +92,12 @@ export class ClusterStand {
       MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
       MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
       MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      ...WIRE_ALIAS,
+      MILLRACE_WIRE_ALIAS_DELIVER: 'both',
       ...SEARCH_ENVIRONMENT,
       ...settings,
     });
-    const stand = new ClusterStand(nats, cluster, proxies);
+    const stand = new ClusterStand(nats, cluster, proxies, clock);
     await Promise.all(['a', 'b', 'c'].map((name) => stand.startProcess(name)));
     await stand.#makeTenants();
     return stand;
@@ -145,7 +157,8 @@ export class ClusterStand {
     // Destinations tell by the region who called; there are two to choose from, and none.
     if (name === 'a') settings.MILLRACE_REGION = 'EU-CENTRAL-1';
     if (name === 'b') settings.MILLRACE_REGION = 'US-EAST-1';
-    return this.cluster.environment(await temporaryDirectory(), settings);
+    const clock = name === 'b' ? this.clock?.env : {};
+    return this.cluster.environment(await temporaryDirectory(), { ...settings, ...clock });
   }
 
   async #makeTenants(): Promise<void> {

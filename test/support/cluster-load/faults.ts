@@ -2,9 +2,10 @@
  * What may happen to a cluster, by name. Each strikes, and leaves everything as it was: whoever was killed runs again, and
  * whatever was cut off is reached again.
  */
+import { cp, rename, rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../eventually.js';
-import type { MillraceProcess } from '../millrace-process.js';
+import { type MillraceProcess, signalPid } from '../millrace-process.js';
 import type { SeededRandom } from '../seeded-random.js';
 import type { ClusterStand } from './cluster-stand.js';
 
@@ -12,6 +13,7 @@ import type { ClusterStand } from './cluster-stand.js';
 const AWAY_MS = 3000;
 /** A process that is cut off: longer than a takeover takes. */
 const CUT_OFF_MS = 8000;
+const STARVED_MS = 450;
 const BACK = { timeoutMs: 60_000, everyMs: 50 };
 
 export interface FaultParts {
@@ -22,6 +24,8 @@ export interface FaultParts {
 export interface StruckFault {
   /** The process that was killed, whose own calls nobody can answer. */
   readonly victim?: string;
+  /** Touched beside those that change hands: led by the server that was struck, or owned by the process. */
+  readonly shards?: readonly string[];
   /** When what was broken could work again: the servers had a quorum, or the process was let in. */
   readonly backAtMs?: number;
 }
@@ -32,6 +36,10 @@ export type Fault = (parts: FaultParts) => Promise<StruckFault>;
 function someOwner({ stand, random }: FaultParts): string {
   const names = [...stand.owners().values()].map(({ name }) => name).filter((name) => stand.processes.has(name));
   return random.pick(names.length > 0 ? names : [...stand.processes.keys()]);
+}
+
+function ownedBy(stand: ClusterStand, process: string): string[] {
+  return [...stand.owners()].filter(([, { name }]) => name === process).map(([shard]) => shard);
 }
 
 async function join({ stand }: FaultParts): Promise<StruckFault> {
@@ -73,22 +81,24 @@ async function killOwner(parts: FaultParts): Promise<StruckFault> {
 }
 
 async function termEachNats({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = [...stand.owners().keys()];
   for (const node of stand.nats.nodes) {
     await node.end();
     await pause(AWAY_MS);
     node.start();
     await eventually(() => node.expectHealthy(), BACK);
   }
-  return {};
+  return { shards };
 }
 
 async function killNats({ stand, random }: FaultParts): Promise<StruckFault> {
   const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
   await node.kill();
   await pause(CUT_OFF_MS);
   node.start();
   await eventually(() => node.expectHealthy(), BACK);
-  return {};
+  return { shards };
 }
 
 async function killTwoNats({ stand, random }: FaultParts): Promise<StruckFault> {
@@ -97,7 +107,7 @@ async function killTwoNats({ stand, random }: FaultParts): Promise<StruckFault> 
   await Promise.all(struck.map((node) => node.kill()));
   await pause(AWAY_MS);
   for (const node of struck) node.start();
-  return { backAtMs: await quorum(stand) };
+  return { shards: [...stand.owners().keys()], backAtMs: await quorum(stand) };
 }
 
 async function everythingStopped({ stand, random }: FaultParts): Promise<StruckFault> {
@@ -111,28 +121,31 @@ async function everythingStopped({ stand, random }: FaultParts): Promise<StruckF
   }
   const backAtMs = await quorum(stand);
   await Promise.all(starting);
-  return { backAtMs };
+  return { shards: [...stand.owners().keys()], backAtMs };
 }
 
 /** Every connection is refused, and those there are end. */
 async function cutOff({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) proxy.isolate();
   await pause(CUT_OFF_MS);
   for (const proxy of stand.proxies) proxy.heal();
-  return { victim: 'c', backAtMs: Date.now() };
+  return { victim: 'c', shards };
 }
 
 /** Nothing comes through, and nobody is told. */
 async function silence({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) for (const way of ['to-server', 'to-client'] as const) proxy.stall(way);
   await pause(CUT_OFF_MS);
   for (const proxy of stand.proxies) proxy.heal();
-  return { victim: 'c', backAtMs: Date.now() };
+  return { victim: 'c', shards };
 }
 
 async function cutForAnInstant({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) proxy.cut();
-  return {};
+  return { shards };
 }
 
 async function freezeOwner(parts: FaultParts): Promise<StruckFault> {
@@ -144,6 +157,65 @@ async function freezeOwner(parts: FaultParts): Promise<StruckFault> {
   return { victim };
 }
 
+/** A tenth of a processor, in slices too long for any heartbeat to be on time. */
+async function starve(parts: FaultParts): Promise<StruckFault> {
+  const victim = someOwner(parts);
+  const starved = parts.stand.processes.get(victim) as MillraceProcess;
+  for (const endMs = Date.now() + CUT_OFF_MS; Date.now() < endMs; ) {
+    signalPid(starved.pid, 'SIGSTOP');
+    await pause(STARVED_MS);
+    signalPid(starved.pid, 'SIGCONT');
+    await pause(STARVED_MS / 9);
+  }
+  return { victim };
+}
+
+async function wrongClock({ stand, random }: FaultParts): Promise<StruckFault> {
+  await stand.clock?.setAhead((random.below(2) === 0 ? 1 : -1) * (1 + random.below(600)) * 1000);
+  await pause(CUT_OFF_MS);
+  await stand.clock?.setAhead(0);
+  return { shards: ownedBy(stand, 'b') };
+}
+
+async function freezeNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
+  node.freeze();
+  await pause(CUT_OFF_MS);
+  node.thaw();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+/** A copy of the store, some seconds old, takes the place of the store: one server of three has forgotten what it stored. */
+async function rollBackNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const copy = `${node.storeDir}-copy`;
+  await node.end();
+  await cp(node.storeDir, copy, { recursive: true });
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  await pause(AWAY_MS);
+  const shards = await node.streamsLed();
+  await node.kill();
+  await rm(node.storeDir, { recursive: true });
+  await rename(copy, node.storeDir);
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+/** A server without its store gets all of it from the others. */
+async function wipeNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
+  await node.kill();
+  await rm(node.storeDir, { recursive: true });
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
 export const FAULTS = {
   join,
   leave,
@@ -151,8 +223,13 @@ export const FAULTS = {
   'rolling restart': rollingRestart,
   'kill -9 of an owner': killOwner,
   'freeze of an owner': freezeOwner,
+  'starvation of an owner': starve,
+  'a wrong clock': wrongClock,
   'SIGTERM of each nats-server': termEachNats,
   'kill -9 of a nats-server': killNats,
+  'freeze of a nats-server': freezeNats,
+  'a store rolled back': rollBackNats,
+  'a store wiped': wipeNats,
   'two nats-servers killed': killTwoNats,
   'everything stopped': everythingStopped,
   'cut off from NATS': cutOff,
@@ -161,6 +238,28 @@ export const FAULTS = {
 } as const satisfies Readonly<Record<string, Fault>>;
 
 export type FaultName = keyof typeof FAULTS;
+
+/** Faults that may come together: one of a process, or of its way to the servers, and one of a nats-server. */
+export const OF_PROCESSES: readonly FaultName[] = [
+  'leave',
+  'SIGTERM of a process',
+  'kill -9 of an owner',
+  'freeze of an owner',
+  'starvation of an owner',
+  'a wrong clock',
+  'cut off from NATS',
+  'silence between a process and NATS',
+  'NATS connection lost for an instant',
+];
+export const OF_SERVERS: readonly FaultName[] = [
+  'SIGTERM of each nats-server',
+  'kill -9 of a nats-server',
+  'freeze of a nats-server',
+  'a store rolled back',
+  'a store wiped',
+];
+/** Of all at once. */
+export const OF_ALL: readonly FaultName[] = ['rolling restart', 'two nats-servers killed', 'everything stopped'];
 
 /** The servers have a leader again, say two of them: one alone may speak of the past. @returns when, wall milliseconds */
 async function quorum({ nats }: ClusterStand): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * What a fault costs those who use the cluster meanwhile: told for the shards that changed hands, and for all others,
- * apart from calls through the very process that was struck.
+ * What a fault costs those who use the cluster meanwhile: told for the shards that it touched, which changed hands or lost
+ * the server that leads them, and for all others; apart from calls through the very process that was struck.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../eventually.js';
@@ -16,12 +16,12 @@ const CALM = { timeoutMs: 90_000, everyMs: 100 };
 
 export interface Measured {
   readonly name: FaultName;
-  /** Of calls about shards that changed their owner. */
-  readonly moved: OutcomeSummary;
-  readonly unmoved: OutcomeSummary;
+  /** Of calls about the shards that it touched. */
+  readonly touched: OutcomeSummary;
+  readonly others: OutcomeSummary;
   /** Of calls through the process that was struck, whatever they were about. */
   readonly victims: OutcomeSummary;
-  readonly movedShards: readonly string[];
+  readonly shards: readonly string[];
   /** From the instant that it could work again to the last shard's first success; undefined: nothing was broken whole. */
   readonly backMs: number | undefined;
   /** From the strike until the balancer knew that the victim takes no requests; undefined: it did not learn it, or need to. */
@@ -35,20 +35,20 @@ export async function measured(
   await calm(stand, load);
   const before = stand.owners();
   const fromMs = Date.now();
-  const { victim, backAtMs } = await FAULTS[name]({ stand, random });
+  const { victim, shards: struck = [], backAtMs } = await FAULTS[name]({ stand, random });
   await calm(stand, load);
   const outcomes = load.log.between(fromMs, Date.now());
-  const movedShards = shardsMoved(before, stand.owners());
-  const of = (isMeant: (outcome: LoadOutcome) => boolean) => summaryOf(outcomes.filter(isMeant));
+  const shards = [...new Set([...struck, ...shardsMoved(before, stand.owners())])];
+  const of = (isMeant: (outcome: LoadOutcome) => boolean) => summaryOf(outcomes.filter(isMeant), fromMs);
   const isVictims = ({ through }: LoadOutcome): boolean => victim !== undefined && through === victim;
-  const isMoved = ({ shard }: LoadOutcome): boolean => movedShards.includes(shard);
+  const isTouched = ({ shard }: LoadOutcome): boolean => shards.includes(shard);
   const unready = stand.balancer.turns.find((turn) => turn.atMs >= fromMs && !turn.isReady && turn.name === victim);
   return {
     name,
-    moved: of((outcome) => !isVictims(outcome) && isMoved(outcome)),
-    unmoved: of((outcome) => !isVictims(outcome) && !isMoved(outcome)),
+    touched: of((outcome) => !isVictims(outcome) && isTouched(outcome)),
+    others: of((outcome) => !isVictims(outcome) && !isTouched(outcome)),
     victims: of(isVictims),
-    movedShards,
+    shards,
     backMs: backAtMs === undefined ? undefined : backMs(outcomes, backAtMs),
     unreadyMs: unready === undefined ? undefined : unready.atMs - fromMs,
   };

@@ -42,7 +42,8 @@ export class OutcomeLog {
   }
 }
 
-export function summaryOf(outcomes: readonly LoadOutcome[]): OutcomeSummary {
+/** @param fromMs from when on a gap counts, for shards of which something was asked */
+export function summaryOf(outcomes: readonly LoadOutcome[], fromMs: number): OutcomeSummary {
   const took = outcomes.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   const codes: Record<string, number> = {};
   for (const { kind, code } of outcomes) if (kind !== 'done') codes[code] = (codes[code] ?? 0) + 1;
@@ -52,7 +53,7 @@ export function summaryOf(outcomes: readonly LoadOutcome[]): OutcomeSummary {
     unknown: outcomes.filter(({ kind }) => kind === 'unknown').length,
     p99Ms: took[Math.floor(took.length * 0.99)] ?? 0,
     worstMs: took.at(-1) ?? 0,
-    gapMs: longestGapMs(outcomes),
+    gapMs: longestGapMs(outcomes, fromMs),
     codes,
   };
 }
@@ -61,7 +62,7 @@ export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-function longestGapMs(outcomes: readonly LoadOutcome[]): number {
+function longestGapMs(outcomes: readonly LoadOutcome[], fromMs: number): number {
   const lastByShard = new Map<string, number>();
   let longest = 0;
   const done = outcomes
@@ -69,7 +70,7 @@ function longestGapMs(outcomes: readonly LoadOutcome[]): number {
     .map(({ shard, calledAtMs, tookMs }) => ({ shard, atMs: calledAtMs + tookMs }))
     .sort((a, b) => a.atMs - b.atMs);
   for (const { shard, atMs } of done) {
-    longest = Math.max(longest, atMs - (lastByShard.get(shard) ?? atMs));
+    longest = Math.max(longest, atMs - (lastByShard.get(shard) ?? fromMs));
     lastByShard.set(shard, atMs);
   }
   return longest;
