@@ -42,8 +42,8 @@ const GOALS: Readonly<Partial<Record<FaultName, Goal>>> = {
   'NATS connection lost for an instant': { gapMs: 200 },
 };
 
-export const cluster: Bench = {
-  name: 'cluster',
+export const clusterFaults: Bench = {
+  name: 'cluster-faults',
   summary:
     'what clients notice of joins, restarts, kills and cuts; CLUSTER="join|leave" takes the events whose names match',
   async run(progress) {
@@ -54,7 +54,7 @@ export const cluster: Bench = {
     const found: Measured[] = [];
     const stand = await ClusterStand.start(DEFAULT_TIMES);
     try {
-      const load = await ClusterLoad.start(stand, random);
+      const load = await ClusterLoad.start(stand, seededRandom(seedOfThisRun() + 1));
       try {
         for (let round = 1; round <= ROUNDS; round += 1) {
           for (const name of names) {
