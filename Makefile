@@ -66,8 +66,9 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
-test-chaos: dist/.built ## kills, freezes and cuts off real processes
-	$(MOCHA) --exit --timeout 540000 'dist/test/chaos/**/*.test.js'
+test-chaos: dist/.built ## kills, freezes and cuts off real processes; MINUTES=n of a cluster's faults alone, SEED=n those dice
+	$(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES)) $(MOCHA) --exit --timeout 540000 \
+	  'dist/test/chaos/$(if $(MINUTES),cluster-faults,**/*).test.js'
 
 test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECONDS=n for all, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'

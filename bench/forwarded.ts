@@ -97,7 +97,7 @@ async function ranBoth(owner: Millrace, edge: Millrace): Promise<{ readonly main
   };
 }
 
-async function ranOfThreadsMs(pid: number): Promise<number> {
+export async function ranOfThreadsMs(pid: number): Promise<number> {
   let sum = 0;
   for (const thread of await readdir(`/proc/${pid}/task`)) {
     const statistics = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').catch(() => '0');

@@ -6,6 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
 import { bullmqResp } from './bullmq-resp.js';
+import { clusterFaults } from './cluster-faults.js';
+import { clusterReplay } from './cluster-replay.js';
 import { collections } from './collections.js';
 import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
@@ -33,6 +35,7 @@ const BENCHES: readonly Bench[] = [
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
+  ...[clusterFaults, clusterReplay],
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;

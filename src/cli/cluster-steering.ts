@@ -18,6 +18,7 @@ export interface ClusterSteeringDeps {
 }
 
 export const STEERING_USAGE = `usage: millrace cluster init|verify|adopt-key
+       millrace cluster users DIR
        millrace cluster status [--json]
        millrace cluster drain PROCESS [--wait SECONDS]
        millrace cluster undrain PROCESS

@@ -21,6 +21,7 @@ import {
   temporaryDirectory,
 } from '../support/millrace-process.js';
 import { type NatsServer, startNatsServer } from '../support/nats-server.js';
+import { ConservationClient } from '../support/queue-conservation-client.js';
 import { ConservationLoad } from '../support/queue-conservation-load.js';
 import { BACK_TIMEOUT_MS, ConservationRun, QUEUE_SETTINGS, SHARD } from '../support/queue-conservation-run.js';
 import { HostileSinks, NOWHERE } from '../support/queue-conservation-sinks.js';
@@ -79,8 +80,8 @@ describe('messages in three processes on one nats-server', function () {
     );
     for (const region of regions) ports.set(region, await freePort());
     const sinks = await HostileSinks.start(SIGNING_KEYS.current, random);
-    const urls = [...ports.values()].map((port) => `http://127.0.0.1:${port}`);
-    run = new ConservationRun(sinks, new ConservationLoad(urls, sinks, random));
+    const clients = [...ports.values()].map((port) => new ConservationClient(`http://127.0.0.1:${port}`));
+    run = new ConservationRun(sinks, new ConservationLoad(clients, sinks, random));
     for (const region of regions) await start(region);
     journal = await cluster.reader();
     await eventually(() => run.load.prepare(), { timeoutMs: BACK_TIMEOUT_MS });
@@ -106,7 +107,7 @@ describe('messages in three processes on one nats-server', function () {
       });
     }
     await run.progress(10);
-    await run.judge(`http://127.0.0.1:${ports.get(NOWHERE)}`, journal as JournalReader);
+    await run.judge(new ConservationClient(`http://127.0.0.1:${ports.get(NOWHERE)}`), journal as JournalReader);
   });
 
   it('are shown alike by all, and by one that begins with nothing', async () => {
@@ -213,8 +214,8 @@ describe('messages in the embedded default', function () {
       MILLRACE_QUEUE_PORT: String(await freePort()),
     };
     const sinks = await HostileSinks.start(SIGNING_KEYS.current, random);
-    const url = `http://127.0.0.1:${environment.MILLRACE_QUEUE_PORT}`;
-    run = new ConservationRun(sinks, new ConservationLoad([url], sinks, random));
+    const client = new ConservationClient(`http://127.0.0.1:${environment.MILLRACE_QUEUE_PORT}`);
+    run = new ConservationRun(sinks, new ConservationLoad([client], sinks, random));
     await start();
     await eventually(() => run.load.prepare(), { timeoutMs: BACK_TIMEOUT_MS });
   });
@@ -241,7 +242,7 @@ describe('messages in the embedded default', function () {
     }
     await run.progress(10);
     journal = await reader();
-    await run.judge(millrace.addresses.queue as string, journal);
+    await run.judge(new ConservationClient(millrace.addresses.queue as string), journal);
   });
 
   it('are shown alike by read models that are made anew', async () => {

@@ -1,10 +1,25 @@
 /** Clients that work on few keys at once and write down when they asked, when they heard, and what. */
 import type { KvClient, Words } from './kv-client.js';
-import type { Operation } from './linearizability.js';
-import type { CounterInput, CounterOutput, RegisterInput, RegisterOutput } from './linearizability-models.js';
+import { checkLinearizability, type Operation, type Verdict } from './linearizability.js';
+import {
+  type CounterInput,
+  type CounterOutput,
+  counterModel,
+  type ListInput,
+  type ListOutput,
+  listModel,
+  type RegisterInput,
+  type RegisterOutput,
+  registerModel,
+} from './linearizability-models.js';
 import type { SeededRandom } from './seeded-random.js';
 
+/** How long after an answer of unknown outcome something may still come of it, and after a call that nobody answered. */
+const FINAL_AFTER_MS = { answered: 1000, cut: 30_000 };
+const ANSWERED = /^status \d/;
+
 export class HistoryRecorder {
+  readonly lists: Operation<ListInput, ListOutput>[] = [];
   readonly registers: Operation<RegisterInput, RegisterOutput>[] = [];
   readonly counters: Operation<CounterInput, CounterOutput>[] = [];
   #values = 0;
@@ -33,18 +48,61 @@ export class HistoryRecorder {
     await Promise.all(this.#working);
   }
 
+  /** Of registers, counters and lists, in this order. */
+  verdicts(): Verdict[] {
+    return [
+      checkLinearizability(this.registers, registerModel),
+      checkLinearizability(this.counters, counterModel),
+      checkLinearizability(this.lists, listModel),
+    ];
+  }
+
+  /** Operations that were done, or may have been. */
+  get recorded(): number {
+    return this.registers.length + this.counters.length + this.lists.length;
+  }
+
+  /** Of unknown outcome. */
+  get open(): number {
+    const all = [...this.registers, ...this.counters, ...this.lists];
+    return all.filter(({ returned }) => returned === undefined).length;
+  }
+
   async #step(client: KvClient, name: string): Promise<void> {
     const number = this.random.below(this.keys);
-    if (this.random.below(2) === 0) {
+    const kind = this.random.below(3);
+    if (kind === 0) {
       const key = `${this.prefix}counter:${number}`;
       const input: CounterInput = this.random.below(3) === 0 ? { type: 'get' } : { type: 'incrby', by: 1 };
       const words: Words = input.type === 'get' ? ['GET', key] : ['INCRBY', key, input.by];
       await this.#record(this.counters, client, name, key, input, words);
       return;
     }
+    if (kind === 1) {
+      const key = `${this.prefix}list:${number}`;
+      const { input, words } = this.#listStep(key);
+      await this.#record(this.lists, client, name, key, input, words);
+      return;
+    }
     const key = `${this.prefix}register:${number}`;
     const { input, words } = this.#registerStep(key);
     await this.#record(this.registers, client, name, key, input, words);
+  }
+
+  /** As many are taken as are pushed, so that lists stay short. */
+  #listStep(key: string): { input: ListInput; words: Words } {
+    this.#values += 1;
+    const value = `e${this.#values}`;
+    switch (this.random.below(5)) {
+      case 0:
+      case 1:
+        return { input: { type: 'push', value }, words: ['RPUSH', key, value] };
+      case 2:
+      case 3:
+        return { input: { type: 'pop' }, words: ['LPOP', key] };
+      default:
+        return { input: { type: 'length' }, words: ['LLEN', key] };
+    }
   }
 
   #registerStep(key: string): { input: RegisterInput; words: Words } {
@@ -77,8 +135,11 @@ export class HistoryRecorder {
     const outcome = await client.command(...words);
     // What was surely not done has no place in a history.
     if (outcome.kind === 'refused') return;
-    const operation = { client: name, key, input, calledAt };
-    if (outcome.kind === 'unknown') history.push(operation);
-    else history.push({ ...operation, returned: { at: performance.now(), output: outcome.result as Output } });
+    const [operation, at] = [{ client: name, key, input, calledAt }, performance.now()];
+    if (outcome.kind === 'done') history.push({ ...operation, returned: { at, output: outcome.result as Output } });
+    else {
+      const finalAfterMs = ANSWERED.test(outcome.why) ? FINAL_AFTER_MS.answered : FINAL_AFTER_MS.cut;
+      history.push({ ...operation, finalAt: at + finalAfterMs });
+    }
   }
 }

@@ -37,8 +37,9 @@ export type Words = readonly (string | number)[];
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 
-/** What a server says when it has done nothing. */
-const NOTHING_HAPPENED = /nothing was executed|was not executed|outcome=not-applied/;
+/** What the faces say when they have done nothing. */
+export const NOTHING_HAPPENED =
+  /nothing was executed|was not executed|nothing was done|was not carried out|outcome=not-applied/;
 
 export class KvClient {
   readonly #agent: Agent;

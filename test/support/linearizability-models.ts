@@ -46,6 +46,30 @@ export const counterModel: Model<number | null, CounterInput, CounterOutput> = {
   fingerprint: (state) => String(state),
 };
 
+export type ListInput =
+  | { readonly type: 'push'; readonly value: string }
+  | { readonly type: 'pop' }
+  | { readonly type: 'length' };
+
+/** push and length: how many there are · pop: the first, or null. */
+export type ListOutput = string | number | null;
+
+/** Pushed at the end, taken from the front. */
+export const listModel: Model<readonly string[], ListInput, ListOutput> = {
+  initial: [],
+  step(state, input, output) {
+    switch (input.type) {
+      case 'push':
+        return answered(output, state.length + 1, [...state, input.value]);
+      case 'pop':
+        return answered(output, state[0] ?? null, state.slice(1));
+      case 'length':
+        return answered(output, state.length, state);
+    }
+  },
+  fingerprint: (state) => state.join(' '),
+};
+
 function answered<State, Output>(output: Output | undefined, due: Output, state: State): { state: State } | undefined {
   return output === undefined || output === due ? { state } : undefined;
 }

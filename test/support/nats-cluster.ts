@@ -34,6 +34,12 @@ interface NatsClusterNode {
   log(): Promise<string>;
   /** Throws unless the node says that it is part of a working cluster. */
   expectHealthy(): Promise<void>;
+  /** Throws unless the node knows who leads its cluster, which takes a quorum. */
+  expectLed(): Promise<void>;
+  /** Where its streams are. */
+  readonly storeDir: string;
+  /** Names of the streams that it leads. */
+  streamsLed(): Promise<string[]>;
 }
 
 export interface NatsCluster {
@@ -138,9 +144,11 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
     child?.kill(signal);
     return end;
   };
+  const name = `millrace-nats-${facts.number}`;
   return {
-    name: `millrace-nats-${facts.number}`,
+    name,
     url: facts.url,
+    storeDir: facts.env.NATS_STORE_DIR as string,
     get pid() {
       return child?.pid ?? 0;
     },
@@ -161,7 +169,23 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
       const answer = await fetch(`${facts.monitorUrl}/healthz`, { signal: AbortSignal.timeout(1000) });
       if (!answer.ok) throw new Error(`node ${facts.number}: ${await answer.text()}; its log is ${facts.logPath}`);
     },
+    async expectLed() {
+      const answer = await fetch(`${facts.monitorUrl}/jsz`, { signal: AbortSignal.timeout(1000) });
+      const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: { leader?: string } };
+      if (!cluster?.leader) throw new Error(`node ${facts.number} knows of no leader`);
+    },
+    async streamsLed() {
+      const answer = await fetch(`${facts.monitorUrl}/jsz?streams=true`, { signal: AbortSignal.timeout(1000) });
+      const { account_details: accounts = [] } = (await answer.json()) as { account_details?: StreamsOfAccount[] };
+      const streams = accounts.flatMap(({ stream_detail: all = [] }) => all);
+      return streams.filter(({ cluster }) => cluster?.leader === name).map((stream) => stream.name);
+    },
   };
+}
+
+/** Of `/jsz`. */
+interface StreamsOfAccount {
+  readonly stream_detail?: readonly { readonly name: string; readonly cluster?: { readonly leader?: string } }[];
 }
 
 async function expectFormed(

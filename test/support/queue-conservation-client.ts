@@ -2,14 +2,12 @@
  * A client of the queue face for tests that must know what an answer means; it repeats nothing by itself.
  * Refused is only what the server says, in words, that nothing was done of, or what never reached it.
  */
-import { KvClient, type RawAnswer } from './kv-client.js';
+import { KvClient, NOTHING_HAPPENED, type RawAnswer } from './kv-client.js';
 import { QUEUE_TOKEN } from './queue-process.js';
 
 export type PublishOutcome =
   | { readonly kind: 'accepted'; readonly id: string; readonly isDuplicate: boolean }
   | { readonly kind: 'refused' | 'unknown'; readonly why: string };
-
-const NOTHING_WAS_DONE = /nothing was done|was not carried out|outcome=not-applied/;
 
 export interface DlqPage {
   readonly messages: readonly { readonly dlqId: string; readonly messageId: string }[];
@@ -19,8 +17,9 @@ export interface DlqPage {
 export class ConservationClient {
   readonly #http: KvClient;
 
-  constructor(readonly url: string) {
-    this.#http = new KvClient({ url, token: QUEUE_TOKEN, connections: 32 });
+  /** @param where the face of a process, or a client with a token of its own */
+  constructor(where: string | KvClient) {
+    this.#http = typeof where === 'string' ? new KvClient({ url: where, token: QUEUE_TOKEN, connections: 32 }) : where;
   }
 
   /** @param target `/v2/publish/…` or `/v2/enqueue/…` */
@@ -96,7 +95,7 @@ export class ConservationClient {
 
 function refusalOf(status: number, text: string): 'refused' | 'unknown' {
   if (status >= 400 && status < 500) return 'refused';
-  return status === 503 && NOTHING_WAS_DONE.test(text) ? 'refused' : 'unknown';
+  return status === 503 && NOTHING_HAPPENED.test(text) ? 'refused' : 'unknown';
 }
 
 /** Nobody listened, so nobody read it. */

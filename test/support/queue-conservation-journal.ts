@@ -9,28 +9,36 @@
  */
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
+import type { AccountId } from '../../src/kernel/index.js';
+import { isQueuePartition, queuePartition } from '../../src/messages/index.js';
 import type { JournalReader } from './journal-reader.js';
 import { type CallRecord, isDelivery } from './queue-conservation-history.js';
 
 const MAX_VIOLATIONS = 20;
 
-/** Of a shard with one account, in order. The journal has to reach back to its beginning. */
-export async function queueEventsOf(journal: JournalReader, shard: string): Promise<QueueEvent[]> {
+/** Of one account, or of the only one there, in order. The journal has to reach back to its beginning. */
+export async function queueEventsOf(journal: JournalReader, shard: string, account?: AccountId): Promise<QueueEvent[]> {
+  const isMeant = (partition: string): boolean =>
+    account === undefined ? isQueuePartition(partition) : partition === queuePartition(account);
   const events: QueueEvent[] = [];
   for (const { entry } of await journal.entries(shard)) {
     if (entry.body.kind !== 'batch') continue;
     for (const { partition, effects } of entry.body.sections) {
-      if (partition.startsWith('queue:')) for (const event of decodeQueueEvents(effects)) events.push(event);
+      if (isMeant(partition)) for (const event of decodeQueueEvents(effects)) events.push(event);
     }
   }
   return events;
 }
 
-/** @returns one line for each violation */
-export function judgeQueueJournal(events: readonly QueueEvent[], calls: readonly CallRecord[]): string[] {
+/** @param isWatched whether the calls of a destination are all there. @returns one line for each violation */
+export function judgeQueueJournal(
+  events: readonly QueueEvent[],
+  calls: readonly CallRecord[],
+  isWatched: (url: string) => boolean,
+): string[] {
   const fold = new JournalJudge();
   for (const event of events) fold.take(event);
-  fold.compare(calls);
+  fold.compare(calls, isWatched);
   return fold.violations.slice(0, MAX_VIOLATIONS);
 }
 
@@ -81,7 +89,7 @@ class JournalJudge {
   }
 
   /** QCJ2. */
-  compare(calls: readonly CallRecord[]): void {
+  compare(calls: readonly CallRecord[], isWatched: (url: string) => boolean): void {
     const answered = new Set<string>();
     for (const call of calls) {
       if (isDelivery(call)) answered.add(call.id);
@@ -90,7 +98,9 @@ class JournalJudge {
       }
     }
     for (const [id, end] of this.#ended) {
-      if (end === 'MessageDelivered' && !answered.has(id)) this.violations.push(`${id} is journaled as delivered`);
+      if (end !== 'MessageDelivered' || answered.has(id)) continue;
+      if (isWatched(this.#accepted.get(id)?.envelope.url ?? ''))
+        this.violations.push(`${id} is journaled as delivered`);
     }
   }
 

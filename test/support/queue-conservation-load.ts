@@ -2,7 +2,7 @@
  * The producer of a conservation test: publishes of every kind, one lane each, to destinations that behave
  * badly. It stands outside of everything that is killed, and writes down what it meant to do before it does it.
  */
-import { ConservationClient } from './queue-conservation-client.js';
+import type { ConservationClient } from './queue-conservation-client.js';
 import type { PublishRecord } from './queue-conservation-history.js';
 import type { Behaviour, HostileSinks } from './queue-conservation-sinks.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -64,20 +64,21 @@ export class ConservationLoad {
   readonly publishes: PublishRecord[] = [];
   #isStopping = false;
   #working: Promise<unknown>[] = [];
-  readonly #clients: ConservationClient[];
 
-  /** @param urls of the faces; lanes go from one to the next when they are not answered */
+  /**
+   * @param clients lanes go from one to the next when they are not answered
+   * @param slowness how many times longer lanes rest between two publishes
+   */
   constructor(
-    urls: readonly string[],
+    private readonly clients: readonly ConservationClient[],
     private readonly sinks: HostileSinks,
     private readonly random: SeededRandom,
-  ) {
-    this.#clients = urls.map((url) => new ConservationClient(url));
-  }
+    private readonly slowness = 1,
+  ) {}
 
   /** Makes the queues that have a parallelism of their own. */
   async prepare(): Promise<void> {
-    const [client] = this.#clients as [ConservationClient];
+    const [client] = this.clients as [ConservationClient];
     await client.ask('POST', '/v2/queues', { queueName: LINE, parallelism: PARALLELISM[LINE], paused: false });
     await client.ask('POST', '/v2/queues', { queueName: LINES, parallelism: PARALLELISM[LINES], paused: false });
   }
@@ -90,7 +91,7 @@ export class ConservationLoad {
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#working);
-    for (const client of this.#clients) client.close();
+    for (const client of this.clients) client.close();
   }
 
   get accepted(): number {
@@ -105,12 +106,12 @@ export class ConservationLoad {
     const cancelling: Promise<void>[] = [];
     let turn = index;
     while (!this.#isStopping) {
-      const client = this.#clients[turn % this.#clients.length] as ConservationClient;
+      const client = this.clients[turn % this.clients.length] as ConservationClient;
       const record = this.#intend(lane);
       await this.#publish(lane, record, client);
       if (lane.isCancelled === true && record.is === 'acked') cancelling.push(this.#cancelLater(record, client));
       if (record.is !== 'acked') turn += 1;
-      await pause(record.is === 'acked' ? lane.everyMs : PAUSE_AFTER_FAILURE_MS);
+      await pause(record.is === 'acked' ? lane.everyMs * this.slowness : PAUSE_AFTER_FAILURE_MS);
     }
     await Promise.all(cancelling);
   }

@@ -3,12 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { AccountId } from '../../src/kernel/index.js';
 import { eventually } from './eventually.js';
 import { type JournalReader, ownershipViolations } from './journal-reader.js';
 import { logOf } from './millrace-cluster.js';
 import type { Environment, MillraceProcess } from './millrace-process.js';
 import { judgeConservation } from './queue-conservation.js';
-import { ConservationClient } from './queue-conservation-client.js';
+import type { ConservationClient } from './queue-conservation-client.js';
 import { type FaultRecord, isDelivery } from './queue-conservation-history.js';
 import { judgeQueueJournal, queueEventsOf } from './queue-conservation-journal.js';
 import { type ConservationLoad, PARALLELISM, RATES } from './queue-conservation-load.js';
@@ -23,6 +24,14 @@ const SETTLED_TIMEOUT_MS = 60_000;
 const HISTORY_FILE = join(tmpdir(), 'millrace-queue-conservation.json');
 /** All of an account's messages are in one shard. */
 export const SHARD = 'QUEUE_0';
+
+/** Whose messages are judged. */
+interface Whose {
+  readonly shard: string;
+  /** Left out: of the only account there. */
+  readonly account?: AccountId;
+}
+const WHOSE: Whose = { shard: SHARD };
 
 export const QUEUE_SETTINGS: Environment = {
   MILLRACE_QUEUE_SHARDS: '1',
@@ -53,6 +62,17 @@ export class ConservationRun {
     fault.untilMs = Date.now();
   }
 
+  /** Something is broken from now on. @returns what notes that it is over, and who of the processes was silenced by it */
+  broken(): (victim: string | undefined) => void {
+    const atMs = Date.now();
+    const fault: FaultRecord = { what: 'server', victim: undefined, atMs, untilMs: Number.POSITIVE_INFINITY };
+    this.faults.push(fault);
+    return (victim) => {
+      fault.untilMs = Date.now();
+      if (victim !== undefined) this.faults.push({ what: 'killed', victim, atMs, untilMs: fault.untilMs });
+    };
+  }
+
   /** Until so many more were accepted, and some delivered. */
   async progress(more: number): Promise<void> {
     const accepted = this.load.accepted + more;
@@ -71,15 +91,14 @@ export class ConservationRun {
   }
 
   /** The load ends, the destinations become kind, and in the end nothing is left to do; then it is judged. */
-  async judge(url: string, journal: JournalReader): Promise<void> {
+  async judge(client: ConservationClient, journal: JournalReader, { shard, account }: Whose = WHOSE): Promise<void> {
     await this.load.stop();
     await this.sinks.beKind();
-    const client = new ConservationClient(url);
     const settled = await this.#settle(client).then(
       () => undefined,
       (error: Error) => error,
     );
-    this.#noteMoves();
+    this.#noteMoves(shard);
     const { publishes } = this.load;
     const { calls } = this.sinks;
     const dlq = await client.dlq();
@@ -97,12 +116,15 @@ export class ConservationRun {
     };
     console.log(`      ${JSON.stringify(counts)}`);
     const history = { publishes, calls, faults, dlq, pending, parallelism: PARALLELISM, rates: RATES };
-    const events = await queueEventsOf(journal, SHARD);
-    const violations = [...judgeConservation(history), ...judgeQueueJournal(events, calls)];
+    const events = await queueEventsOf(journal, shard, account);
+    const violations = [
+      ...judgeConservation(history),
+      ...judgeQueueJournal(events, calls, (url) => this.sinks.isOwn(url)),
+    ];
     if (violations.length > 0) await writeFile(HISTORY_FILE, JSON.stringify({ ...history, events }));
     expect(violations, `what happened is in ${HISTORY_FILE}`).to.deep.equal([]);
-    expect(ownershipViolations(await journal.entries(SHARD))).to.deep.equal([]);
-    expect(await journal.findings(SHARD)).to.deep.equal([]);
+    expect(ownershipViolations(await journal.entries(shard))).to.deep.equal([]);
+    expect(await journal.findings(shard)).to.deep.equal([]);
     if (settled !== undefined) throw settled;
   }
 
@@ -134,10 +156,10 @@ export class ConservationRun {
   }
 
   /** Ownership that moved by itself interrupts calls, too. */
-  #noteMoves(): void {
+  #noteMoves(of: string): void {
     const moves = this.everStarted
       .flatMap((millrace) => logOf(millrace))
-      .filter(({ event, shard }) => shard === SHARD && ['shard.ended', 'shard.released'].includes(String(event)));
+      .filter(({ event, shard }) => shard === of && ['shard.ended', 'shard.released'].includes(String(event)));
     for (const { time } of moves) {
       const atMs = Date.parse(String(time));
       this.faults.push({ what: 'moved', victim: undefined, atMs, untilMs: atMs });

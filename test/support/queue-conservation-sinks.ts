@@ -52,6 +52,10 @@ export class HostileSinks {
     return `http://127.0.0.1:${port}/${behaviour}`;
   }
 
+  isOwn(url: string): boolean {
+    return [this.gonePort, portOf(this.server)].some((port) => url.startsWith(`http://127.0.0.1:${port}/`));
+  }
+
   /** Calls that have not ended. */
   get openCalls(): number {
     return this.#open.size;

@@ -3,13 +3,11 @@
  * acknowledged is counted by hand.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client as QueueClient, Receiver } from '@upstash/qstash';
-import { Client, serve } from '@upstash/workflow';
 import { describeOutcome, KvClient } from './kv-client.js';
 import { QUEUE_TOKEN, SIGNING_KEYS } from './queue-process.js';
 import type { QueueSink } from './queue-sink.js';
 import { type SearchDatabase, searchCall } from './search-process.js';
-import { type Handler, WorkflowApp } from './workflow-app.js';
+import { TwoStepRuns } from './two-step-runs.js';
 
 export interface ReadSideLoadParts {
   readonly queueUrl: string;
@@ -40,10 +38,7 @@ const RUN_PAUSE_MS = 200;
 export class ReadSideLoad {
   readonly #good: string[] = [];
   readonly #bad: string[] = [];
-  readonly #runs: string[] = [];
   readonly #queue: KvClient;
-  readonly #client: Client;
-  readonly #workflow: string;
   #commands = 0;
   #documents = 0;
   #isStopping = false;
@@ -51,25 +46,15 @@ export class ReadSideLoad {
 
   private constructor(
     private readonly parts: ReadSideLoadParts,
-    private readonly app: WorkflowApp,
+    private readonly runs: TwoStepRuns,
   ) {
     this.#queue = new KvClient({ url: parts.queueUrl, token: QUEUE_TOKEN });
     parts.sink.answer('/bad', { status: 500, body: 'no' });
-    this.#client = new Client({ baseUrl: parts.queueUrl, token: QUEUE_TOKEN });
-    const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
-    const qstashClient = new QueueClient({ baseUrl: parts.queueUrl, token: QUEUE_TOKEN });
-    const { handler } = serve(
-      async (context) => {
-        const one = await context.run('one', () => 1);
-        await context.run('two', () => one + 1);
-      },
-      { qstashClient, receiver },
-    );
-    this.#workflow = app.route('workflow', handler as Handler);
   }
 
   static async over(parts: ReadSideLoadParts): Promise<ReadSideLoad> {
-    return new ReadSideLoad(parts, await WorkflowApp.listening());
+    const options = { baseUrl: parts.queueUrl, token: QUEUE_TOKEN, signingKeys: SIGNING_KEYS, retries: 0 };
+    return new ReadSideLoad(parts, await TwoStepRuns.listening(options));
   }
 
   /** @throws while the queue is not open yet; nothing is done */
@@ -82,7 +67,7 @@ export class ReadSideLoad {
 
   start(): void {
     const lanes = [() => this.#publish(), () => this.#command(), () => this.#upsert()];
-    const running = this.#repeat(() => this.#run(), RUN_PAUSE_MS);
+    const running = this.#repeat(() => this.runs.trigger(), RUN_PAUSE_MS);
     this.#working = Promise.all([running, ...lanes.map((lane) => this.#repeat(lane))]);
     // Whoever stops it hears of it.
     this.#working.catch(() => {});
@@ -97,7 +82,7 @@ export class ReadSideLoad {
     return {
       ids: { good, bad },
       messages: good.length + bad.length,
-      runs: this.#runs,
+      runs: this.runs.acked,
       commands: this.#commands,
       documents: this.#documents,
     };
@@ -110,7 +95,7 @@ export class ReadSideLoad {
 
   /** Runs go on until their endpoint is closed. */
   close(): Promise<void> {
-    return this.app.close();
+    return this.runs.close();
   }
 
   async #repeat(lane: () => Promise<void>, pauseMs = PAUSE_MS): Promise<void> {
@@ -138,11 +123,6 @@ export class ReadSideLoad {
     const [bad, ...good] = (JSON.parse(text) as { messageId: string }[]).map(({ messageId }) => messageId);
     this.#bad.push(bad as string);
     this.#good.push(...good);
-  }
-
-  async #run(): Promise<void> {
-    const { workflowRunId } = await this.#client.trigger({ url: this.#workflow, retries: 0 });
-    this.#runs.push(workflowRunId);
   }
 
   async #command(): Promise<void> {

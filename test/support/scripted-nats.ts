@@ -44,7 +44,7 @@ export class ScriptedNats {
       },
       status: () => this.#status(),
     };
-    this.link = new NatsLink(raw as unknown as NatsConnection, 'scripted', ALIVE_WITHIN_MS);
+    this.link = new NatsLink(raw as unknown as NatsConnection, 'scripted', 'process', ALIVE_WITHIN_MS);
   }
 
   /** What was sent to a subject of that form. */

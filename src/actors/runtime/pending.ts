@@ -49,6 +49,12 @@ export function unavailable(message: string): MillraceError {
   return new MillraceError('SHARD_UNAVAILABLE', message);
 }
 
+/** The owner may not answer any more. What was said cannot be said again: somebody has heard it. */
+export function outOfTouch(shard: ShardName, { hasSaid = false }: Work): MillraceError {
+  const message = `${shard}: this owner has lost touch`;
+  return hasSaid ? new MillraceError('OUTCOME_UNKNOWN', message, { isExecuted: true }) : unavailable(message);
+}
+
 /** Work that waited until after its deadline is answered so. Of a pipeline some may have been executed in time. */
 export function tooLate(shard: ShardName, { hasBegun }: Work): MillraceError {
   if (!hasBegun) return unavailable(`${shard}: its time was over before its turn came`);

@@ -24,6 +24,7 @@ import {
   asFailure,
   NO_TURN,
   newPending,
+  outOfTouch,
   type PendingTurn,
   rejectAll,
   tooLate,
@@ -412,7 +413,7 @@ export class ShardActor<W extends Work> {
 
   #releaseRead(work: W): void {
     if (this.activation.mayAnswerReads(this.#lastAppendSentAtMs)) work.release(this.#pen().head.position);
-    else work.reject(unavailable(`${this.shard}: this owner has lost touch`));
+    else work.reject(outOfTouch(this.shard, work));
   }
 
   #sealIfReady(): void {

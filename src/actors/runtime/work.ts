@@ -27,6 +27,8 @@ export interface Work {
   waitsForTurn: number;
   /** True once any of its effects is in a turn. */
   hasWritten: boolean;
+  /** Somebody is told of what it has published or done. */
+  readonly hasSaid?: boolean;
   /** Gives the answer. `position` is the shard's last stored one. */
   release(position: number): void;
   reject(error: MillraceError): void;

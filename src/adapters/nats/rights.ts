@@ -32,9 +32,9 @@ type Counts = Pick<DeclaredCounts, 'kvShards' | 'queueShards'>;
 /** Who speaks on a topic, and who listens to it. NRI4 */
 const TOPICS: Record<Topic['kind'], { readonly from: readonly Part[]; readonly to: readonly Part[] }> = {
   command: { from: ['edge', 'owner', 'operator'], to: ['owner'] },
-  session: { from: [], to: [] },
+  session: { from: ['edge', 'owner', 'operator'], to: ['edge', 'owner', 'projection'] },
   edge: { from: ['owner'], to: ['edge'] },
-  heartbeat: { from: ['edge', 'owner', 'projection'], to: ['edge', 'owner', 'projection'] },
+  heartbeat: { from: ['edge', 'owner', 'projection'], to: ['edge', 'owner', 'projection', 'operator'] },
   query: { from: ['edge', 'operator'], to: ['projection'] },
   access: { from: ['edge', 'owner'], to: ['owner'] },
   search: { from: ['edge', 'operator'], to: ['projection'] },

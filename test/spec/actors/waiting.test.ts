@@ -261,6 +261,16 @@ describe('those who listen', () => {
     ]);
   });
 
+  it('hear of a message once, when its owner may not answer any more: the publisher is told that nobody knows', async () => {
+    listen(['channel', 'news', 1]);
+    await stand.settle();
+    stand.mayAnswerReads = false;
+    const outcome = stand.send(actor, 'PUBLISH news hello');
+    await stand.settle();
+    expect(outcome.failure).to.equal('OUTCOME_UNKNOWN');
+    expect(events()).to.have.length(1);
+  });
+
   it('hear of a message behind the entry of the transaction that it was in', async () => {
     listen(['channel', 'news', 1]);
     await stand.settle();

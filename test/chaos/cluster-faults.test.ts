@@ -1,0 +1,87 @@
+/**
+ * A cluster of three nats-servers and three processes, used through all of them while processes and servers are killed,
+ * frozen, starved, cut off, restarted, set to a wrong time or put back to an older store, one at a time and two at once.
+ * What was said stays true, and when a fault is over everything is served again.
+ */
+import { expect } from 'chai';
+import { judgeCluster } from '../support/cluster-load/cluster-judge.js';
+import { ClusterLoad } from '../support/cluster-load/cluster-load.js';
+import { ClusterStand } from '../support/cluster-load/cluster-stand.js';
+import { FAULTS, type FaultName, OF_ALL, OF_PROCESSES, OF_SERVERS } from '../support/cluster-load/faults.js';
+import { calm } from '../support/cluster-load/measured.js';
+import { summaryOf } from '../support/cluster-load/outcomes.js';
+import { endEverything } from '../support/millrace-process.js';
+import { NOWHERE } from '../support/queue-conservation-sinks.js';
+import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+
+/** Of faults; what was done is judged after it, which takes about a minute. */
+const MINUTES = Number(process.env.CHAOS_MINUTES ?? '1.5');
+/** Faults whose names match; all by default. */
+const ONLY = new RegExp(process.env.CHAOS_ONLY ?? '');
+const MINUTE_MS = 60_000;
+/** The last fault may begin at the very end of the time. */
+const LAST_FAULT_MS = 3 * MINUTE_MS;
+const JUDGEMENT_MS = 5 * MINUTE_MS;
+const PAIRS_OF = 3;
+
+const REGIONS: Readonly<Record<string, string>> = { a: 'EU-CENTRAL-1', b: 'US-EAST-1' };
+
+describe('a cluster that is used all the while', function () {
+  this.timeout(MINUTES * MINUTE_MS + LAST_FAULT_MS + JUDGEMENT_MS);
+  const seed = seedOfThisRun();
+  const random = seededRandom(seed);
+  let stand: ClusterStand;
+  let load: ClusterLoad | undefined;
+
+  before(async () => {
+    console.log(replayLine(seed, 'cluster-faults'));
+    stand = await ClusterStand.start({}, { hasClock: true });
+    // With dice of its own: how many it throws depends on how fast it is answered.
+    load = await ClusterLoad.start(stand, seededRandom(seed + 1));
+  });
+  after(async () => {
+    load?.close();
+    await stand?.stop();
+    await endEverything();
+  });
+
+  it(`keeps what it said through ${MINUTES} minutes of faults`, async () => {
+    const used = load as ClusterLoad;
+    const untilMs = Date.now() + MINUTES * MINUTE_MS;
+    let struck = 0;
+    for (; Date.now() < untilMs; struck += 1) {
+      await calm(stand, used);
+      await strike(used, nextFaults());
+    }
+    await calm(stand, used);
+    expect(struck).to.be.greaterThan(0);
+    await judgeCluster(stand, used);
+  });
+
+  /** One fault, or one of a process beside one of a server. */
+  function nextFaults(): FaultName[] {
+    const [processes, servers] = [OF_PROCESSES.filter(isWanted), OF_SERVERS.filter(isWanted)];
+    if (random.below(PAIRS_OF) === 0 && processes.length > 0 && servers.length > 0) {
+      return [random.pick(processes), random.pick(servers)];
+    }
+    return [random.pick([...processes, ...servers, ...OF_ALL.filter(isWanted)])];
+  }
+
+  async function strike(used: ClusterLoad, names: readonly FaultName[]): Promise<void> {
+    const atMs = Date.now();
+    const records = used.accounts.map(({ run }) => run.broken());
+    const struck = await Promise.all(names.map((name) => FAULTS[name]({ stand, random })));
+    await calm(stand, used);
+    const untilMs = Date.now();
+    for (const over of records) {
+      for (const { victim } of struck) over(victim === undefined ? undefined : (REGIONS[victim] ?? NOWHERE));
+    }
+    const { calls, refused, unknown, gapMs, worstMs } = summaryOf(used.log.between(atMs, untilMs), atMs);
+    const told = `${calls} calls, ${refused} refused, ${unknown} unknown, gap ${Math.round(gapMs)}, worst ${Math.round(worstMs)} ms`;
+    console.log(`      ${names.join(' and ')}: ${told}`);
+  }
+});
+
+function isWanted(name: FaultName): boolean {
+  return ONLY.test(name);
+}

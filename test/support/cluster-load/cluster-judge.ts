@@ -1,0 +1,73 @@
+/**
+ * What has to hold when a load is over, whatever was done to the cluster meanwhile: histories and ledgers agree with what is
+ * there, runs came to their end, every process shows what one shows that begins with nothing, and the journals are whole.
+ */
+import { expect } from 'chai';
+import { eventually } from '../eventually.js';
+import { KvClient } from '../kv-client.js';
+import type { MillraceProcess } from '../millrace-process.js';
+import { ConservationClient } from '../queue-conservation-client.js';
+import { ReadSide, type ReadSideState } from '../read-side.js';
+import type { ClusterLoad } from './cluster-load.js';
+import type { ClusterStand, LoadAccount } from './cluster-stand.js';
+
+/** Read models are made anew, on a machine that does much else. */
+const FOLDED = { timeoutMs: 90_000, everyMs: 500 };
+
+/** @throws with what does not hold */
+export async function judgeCluster(stand: ClusterStand, load: ClusterLoad): Promise<void> {
+  await load.stop();
+  expect(await load.violations()).to.deep.equal([]);
+  const journal = await stand.cluster.reader();
+  try {
+    for (const { account, run } of load.accounts) {
+      const { queue: url } = processOf(stand, 'a').addresses as Record<'queue', string>;
+      const client = new ConservationClient(new KvClient({ url, token: account.queueToken, connections: 32 }));
+      await run.judge(client, journal, { shard: account.shard, account: account.id });
+    }
+  } finally {
+    await journal.close();
+  }
+  for (const { account, workflows } of load.accounts) await expectEnded(stand, account, workflows.acked);
+  await expectShownAlike(stand);
+  const { code, stdout, stderr } = await stand.cluster.run(['journal', 'verify', '--all']);
+  expect(code, `${stdout}${stderr}`).to.equal(0);
+}
+
+/** Every run that was acknowledged succeeded. */
+async function expectEnded(stand: ClusterStand, account: LoadAccount, acked: readonly string[]): Promise<void> {
+  const shown = readSideOf(processOf(stand, 'a'), account);
+  await eventually(async () => {
+    const runs = await shown.list('/v2/workflows/logs', 'runs', 'count=50');
+    const states = new Map(runs.map(({ workflowRunId, workflowState }) => [workflowRunId, workflowState]));
+    const left = acked.filter((id) => states.get(id) !== 'RUN_SUCCESS').map((id) => `${id}: ${states.get(id)}`);
+    expect(left, 'runs that did not succeed').to.deep.equal([]);
+  }, FOLDED);
+}
+
+/** By all, and by one that begins with nothing. */
+async function expectShownAlike(stand: ClusterStand): Promise<void> {
+  const fresh = await stand.cluster.start();
+  for (const account of stand.accounts) {
+    for (const other of stand.processes.values()) {
+      await eventually(async () => {
+        const [shown, alike] = await Promise.all([stateOf(fresh, account), stateOf(other, account)]);
+        expect(alike).to.deep.equal(shown);
+      }, FOLDED);
+    }
+  }
+  await fresh.kill('SIGTERM');
+}
+
+function stateOf(process: MillraceProcess, account: LoadAccount): Promise<ReadSideState> {
+  return readSideOf(process, account).state();
+}
+
+function readSideOf({ addresses }: MillraceProcess, { queueToken, email, key }: LoadAccount): ReadSide {
+  const [queueUrl, mgmtUrl] = [addresses.queue as string, addresses.mgmt as string];
+  return new ReadSide({ queueUrl, mgmtUrl, queueToken, email, key });
+}
+
+function processOf(stand: ClusterStand, name: string): MillraceProcess {
+  return stand.processes.get(name) as MillraceProcess;
+}

@@ -1,0 +1,148 @@
+/**
+ * The load of all tests of faults: on four databases registers, counters and lists with a history of each, transactions
+ * and subscriptions; for two accounts publishes of every kind and runs of workflows. Clients begin at every process and go where the
+ * balancer sends them. What each call came to is in the log; what all of it came to is judged at the end.
+ */
+
+import { eventually } from '../eventually.js';
+import { HistoryRecorder } from '../history-recorder.js';
+import { ConservationClient } from '../queue-conservation-client.js';
+import { ConservationLoad } from '../queue-conservation-load.js';
+import { ConservationRun } from '../queue-conservation-run.js';
+import { HostileSinks } from '../queue-conservation-sinks.js';
+import type { SeededRandom } from '../seeded-random.js';
+import { TwoStepRuns } from '../two-step-runs.js';
+import { BalancedClient } from './balanced-client.js';
+import type { ClusterStand, LoadAccount, LoadDatabase } from './cluster-stand.js';
+import { Front } from './front.js';
+import { News } from './news.js';
+import { OutcomeLog } from './outcomes.js';
+import { Pairs } from './pairs.js';
+import { repeat } from './repeat.js';
+
+/** One client begins at each process. */
+const HOMES = 3;
+const KEYS = 3;
+/** Between two calls of a client, so that two processors have room for seven servers. */
+const PACE_MS = 40;
+const PAIR_PACE_MS = 60;
+/** Publishes are dear: each is written thrice, called for, and written again. */
+const PUBLISH_SLOWNESS = 6;
+const NEWS_PACE_MS = 100;
+/** Each takes four deliveries. */
+const RUN_PACE_MS = 1000;
+/** A run outlives any fault. */
+const RUN_SETTINGS = { retries: 20, retryDelay: '500' };
+const READY = { timeoutMs: 60_000, everyMs: 100 };
+
+interface DatabaseLoad {
+  readonly recorder: HistoryRecorder;
+  readonly clients: readonly BalancedClient[];
+  readonly pairs: Pairs;
+  readonly news: News;
+}
+
+interface AccountLoad {
+  readonly account: LoadAccount;
+  readonly run: ConservationRun;
+  readonly workflows: TwoStepRuns;
+}
+
+export class ClusterLoad {
+  readonly log = new OutcomeLog();
+  readonly accounts: AccountLoad[] = [];
+  readonly #databases: DatabaseLoad[] = [];
+  #isStopping = false;
+  #working: Promise<void>[] = [];
+
+  private constructor(
+    private readonly stand: ClusterStand,
+    private readonly random: SeededRandom,
+    private readonly front: Front,
+  ) {}
+
+  static async start(stand: ClusterStand, random: SeededRandom): Promise<ClusterLoad> {
+    const load = new ClusterLoad(stand, random, await Front.listening(stand.balancer, 'queue'));
+    for (const [at, database] of stand.databases.entries()) await load.#startDatabase(database, `load${at}:`);
+    for (const account of stand.accounts) await load.#startAccount(account);
+    return load;
+  }
+
+  /** Every client hears the answer it waits for. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#databases.map(({ recorder }) => recorder.stop()));
+    await Promise.all(this.accounts.map(({ run }) => run.load.stop()));
+    await Promise.all(this.#working);
+  }
+
+  close(): void {
+    this.#isStopping = true;
+    for (const { news, clients } of this.#databases) {
+      news.close();
+      for (const client of clients) client.close();
+    }
+    for (const { run, workflows } of this.accounts) {
+      run.sinks.close();
+      void workflows.close();
+    }
+    this.front.close();
+  }
+
+  /** After `stop`. One line for each violation. */
+  async violations(): Promise<string[]> {
+    const found: string[] = [];
+    for (const { recorder, pairs, news } of this.#databases) {
+      for (const verdict of recorder.verdicts()) {
+        if (verdict.kind !== 'linearizable') found.push(JSON.stringify(verdict));
+      }
+      found.push(...(await eventually(() => pairs.judge(), READY)), ...news.judge());
+    }
+    return found;
+  }
+
+  async #startDatabase(database: LoadDatabase, prefix: string): Promise<void> {
+    const clients = Array.from({ length: HOMES + 1 }, (_, home) => this.#client('kv', database, home));
+    const [first, ...others] = clients as [BalancedClient, ...BalancedClient[]];
+    await eventually(() => first.ask('SET', `${prefix}settled`, 'yes'), READY);
+    const recorder = new HistoryRecorder(prefix, this.random, KEYS);
+    const pairs = new Pairs(first, prefix);
+    const { balancer } = this.stand;
+    const news = new News({ balancer, log: this.log, database, publisher: first, home: this.#databases.length });
+    this.#databases.push({ recorder, clients, pairs, news });
+    recorder.start(others, PACE_MS);
+    this.#repeat(() => pairs.step(), PAIR_PACE_MS);
+    this.#repeat(() => news.step(), NEWS_PACE_MS);
+  }
+
+  async #startAccount(account: LoadAccount): Promise<void> {
+    const { queueToken, signingKey, shard } = account;
+    const sinks = await HostileSinks.start(signingKey, this.random);
+    const owner = { token: queueToken, shard };
+    const clients = Array.from(
+      { length: HOMES },
+      (_, home) => new ConservationClient(this.#client('queue', owner, home)),
+    );
+    const run = new ConservationRun(sinks, new ConservationLoad(clients, sinks, this.random, PUBLISH_SLOWNESS));
+    const workflows = await TwoStepRuns.listening({
+      baseUrl: this.front.url,
+      token: queueToken,
+      signingKeys: { current: signingKey, next: signingKey },
+      ...RUN_SETTINGS,
+    });
+    this.accounts.push({ account, run, workflows });
+    await eventually(() => run.load.prepare(), READY);
+    run.load.start();
+    // One that was not acknowledged may run all the same, and nobody waits for it.
+    this.#repeat(() => workflows.trigger().catch(() => undefined), RUN_PACE_MS);
+  }
+
+  #repeat(step: () => Promise<void>, paceMs: number): void {
+    const isDone = (): boolean => this.#isStopping;
+    this.#working.push(repeat(step, paceMs, isDone));
+  }
+
+  #client(face: 'kv' | 'queue', { token, shard }: { token: string; shard: string }, home: number): BalancedClient {
+    return new BalancedClient({ balancer: this.stand.balancer, log: this.log, face, token, shard, home });
+  }
+}

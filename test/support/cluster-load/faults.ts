@@ -1,0 +1,276 @@
+/**
+ * What may happen to a cluster, by name. Each strikes, and leaves everything as it was: whoever was killed runs again, and
+ * whatever was cut off is reached again.
+ */
+import { cp, rename, rm } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../eventually.js';
+import { type MillraceProcess, signalPid } from '../millrace-process.js';
+import type { SeededRandom } from '../seeded-random.js';
+import type { ClusterStand } from './cluster-stand.js';
+
+/** A nats-server, or a process, stays away as long. */
+const AWAY_MS = 3000;
+/** A process that is cut off: longer than a takeover takes. */
+const CUT_OFF_MS = 8000;
+const STARVED_MS = 450;
+const BACK = { timeoutMs: 60_000, everyMs: 50 };
+
+export interface FaultParts {
+  readonly stand: ClusterStand;
+  readonly random: SeededRandom;
+}
+
+export interface StruckFault {
+  /** The process that was killed, whose own calls nobody can answer. */
+  readonly victim?: string;
+  /** Touched beside those that change hands: led by the server that was struck, or owned by the process. */
+  readonly shards?: readonly string[];
+  /** When what was broken could work again: the servers had a quorum, or the process was let in. */
+  readonly backAtMs?: number;
+}
+
+export type Fault = (parts: FaultParts) => Promise<StruckFault>;
+
+/** One of those that own something, by the dice. */
+function someOwner({ stand, random }: FaultParts): string {
+  const names = [...stand.owners().values()].map(({ name }) => name).filter((name) => stand.processes.has(name));
+  return random.pick(names.length > 0 ? names : [...stand.processes.keys()]);
+}
+
+function ownedBy(stand: ClusterStand, process: string): string[] {
+  return [...stand.owners()].filter(([, { name }]) => name === process).map(([shard]) => shard);
+}
+
+async function join({ stand }: FaultParts): Promise<StruckFault> {
+  await stand.startProcess('d');
+  return {};
+}
+
+async function leave({ stand }: FaultParts): Promise<StruckFault> {
+  if (!stand.processes.has('d')) await stand.startProcess('d');
+  await stand.endProcess('d', 'SIGTERM');
+  stand.forget('d');
+  return {};
+}
+
+async function termProcess(parts: FaultParts): Promise<StruckFault> {
+  const name = someOwner(parts);
+  await parts.stand.endProcess(name, 'SIGTERM');
+  await pause(AWAY_MS);
+  await parts.stand.startProcess(name);
+  return {};
+}
+
+async function rollingRestart({ stand }: FaultParts): Promise<StruckFault> {
+  for (const name of [...stand.processes.keys()].sort()) {
+    await stand.endProcess(name, 'SIGTERM');
+    const started = await stand.startProcess(name);
+    await eventually(() => expectEdgeReady(started), BACK);
+  }
+  return {};
+}
+
+async function killOwner(parts: FaultParts): Promise<StruckFault> {
+  const victim = someOwner(parts);
+  await parts.stand.endProcess(victim, 'SIGKILL');
+  // Until others have taken over: what a supervisor starts at once is another matter.
+  await pause(CUT_OFF_MS);
+  await parts.stand.startProcess(victim);
+  return { victim };
+}
+
+async function termEachNats({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = [...stand.owners().keys()];
+  for (const node of stand.nats.nodes) {
+    await node.end();
+    await pause(AWAY_MS);
+    node.start();
+    await eventually(() => node.expectHealthy(), BACK);
+  }
+  return { shards };
+}
+
+async function killNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
+  await node.kill();
+  await pause(CUT_OFF_MS);
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+async function killTwoNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const spared = random.pick(stand.nats.nodes);
+  const struck = stand.nats.nodes.filter((node) => node !== spared);
+  await Promise.all(struck.map((node) => node.kill()));
+  await pause(AWAY_MS);
+  for (const node of struck) node.start();
+  return { shards: [...stand.owners().keys()], backAtMs: await quorum(stand) };
+}
+
+async function everythingStopped({ stand, random }: FaultParts): Promise<StruckFault> {
+  const names = [...stand.processes.keys()];
+  await Promise.all(names.map((name) => stand.endProcess(name, random.pick(['SIGTERM', 'SIGKILL']))));
+  await Promise.all(stand.nats.nodes.map((node) => node.end()));
+  const starting = names.map((name) => stand.startProcess(name));
+  for (const node of stand.nats.nodes) {
+    await pause(random.below(AWAY_MS));
+    node.start();
+  }
+  const backAtMs = await quorum(stand);
+  await Promise.all(starting);
+  return { shards: [...stand.owners().keys()], backAtMs };
+}
+
+/** Every connection is refused, and those there are end. */
+async function cutOff({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
+  for (const proxy of stand.proxies) proxy.isolate();
+  await pause(CUT_OFF_MS);
+  for (const proxy of stand.proxies) proxy.heal();
+  return { victim: 'c', shards };
+}
+
+/** Nothing comes through, and nobody is told. */
+async function silence({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
+  for (const proxy of stand.proxies) for (const way of ['to-server', 'to-client'] as const) proxy.stall(way);
+  await pause(CUT_OFF_MS);
+  for (const proxy of stand.proxies) proxy.heal();
+  return { victim: 'c', shards };
+}
+
+async function cutForAnInstant({ stand }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
+  for (const proxy of stand.proxies) proxy.cut();
+  return { shards };
+}
+
+async function freezeOwner(parts: FaultParts): Promise<StruckFault> {
+  const victim = someOwner(parts);
+  const frozen = parts.stand.processes.get(victim) as MillraceProcess;
+  await frozen.freeze();
+  await pause(CUT_OFF_MS);
+  frozen.thaw();
+  return { victim };
+}
+
+/** A tenth of a processor, in slices too long for any heartbeat to be on time. */
+async function starve(parts: FaultParts): Promise<StruckFault> {
+  const victim = someOwner(parts);
+  const starved = parts.stand.processes.get(victim) as MillraceProcess;
+  for (const endMs = Date.now() + CUT_OFF_MS; Date.now() < endMs; ) {
+    signalPid(starved.pid, 'SIGSTOP');
+    await pause(STARVED_MS);
+    signalPid(starved.pid, 'SIGCONT');
+    await pause(STARVED_MS / 9);
+  }
+  return { victim };
+}
+
+async function wrongClock({ stand, random }: FaultParts): Promise<StruckFault> {
+  await stand.clock?.setAhead((random.below(2) === 0 ? 1 : -1) * (1 + random.below(600)) * 1000);
+  await pause(CUT_OFF_MS);
+  await stand.clock?.setAhead(0);
+  return { shards: ownedBy(stand, 'b') };
+}
+
+async function freezeNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
+  node.freeze();
+  await pause(CUT_OFF_MS);
+  node.thaw();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+/** A copy of the store, some seconds old, takes the place of the store: one server of three has forgotten what it stored. */
+async function rollBackNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const copy = `${node.storeDir}-copy`;
+  await node.end();
+  await cp(node.storeDir, copy, { recursive: true });
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  await pause(AWAY_MS);
+  const shards = await node.streamsLed();
+  await node.kill();
+  await rm(node.storeDir, { recursive: true });
+  await rename(copy, node.storeDir);
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+/** A server without its store gets all of it from the others. */
+async function wipeNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
+  await node.kill();
+  await rm(node.storeDir, { recursive: true });
+  node.start();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+export const FAULTS = {
+  join,
+  leave,
+  'SIGTERM of a process': termProcess,
+  'rolling restart': rollingRestart,
+  'kill -9 of an owner': killOwner,
+  'freeze of an owner': freezeOwner,
+  'starvation of an owner': starve,
+  'a wrong clock': wrongClock,
+  'SIGTERM of each nats-server': termEachNats,
+  'kill -9 of a nats-server': killNats,
+  'freeze of a nats-server': freezeNats,
+  'a store rolled back': rollBackNats,
+  'a store wiped': wipeNats,
+  'two nats-servers killed': killTwoNats,
+  'everything stopped': everythingStopped,
+  'cut off from NATS': cutOff,
+  'silence between a process and NATS': silence,
+  'NATS connection lost for an instant': cutForAnInstant,
+} as const satisfies Readonly<Record<string, Fault>>;
+
+export type FaultName = keyof typeof FAULTS;
+
+/** Faults that may come together: one of a process, or of its way to the servers, and one of a nats-server. */
+export const OF_PROCESSES: readonly FaultName[] = [
+  'leave',
+  'SIGTERM of a process',
+  'kill -9 of an owner',
+  'freeze of an owner',
+  'starvation of an owner',
+  'a wrong clock',
+  'cut off from NATS',
+  'silence between a process and NATS',
+  'NATS connection lost for an instant',
+];
+export const OF_SERVERS: readonly FaultName[] = [
+  'SIGTERM of each nats-server',
+  'kill -9 of a nats-server',
+  'freeze of a nats-server',
+  'a store rolled back',
+  'a store wiped',
+];
+/** Of all at once. */
+export const OF_ALL: readonly FaultName[] = ['rolling restart', 'two nats-servers killed', 'everything stopped'];
+
+/** The servers have a leader again, say two of them: one alone may speak of the past. @returns when, wall milliseconds */
+async function quorum({ nats }: ClusterStand): Promise<number> {
+  await eventually(async () => {
+    const known = await Promise.allSettled(nats.nodes.map((node) => node.expectLed()));
+    if (known.filter(({ status }) => status === 'fulfilled').length < 2) throw new Error('no quorum');
+  }, BACK);
+  return Date.now();
+}
+
+async function expectEdgeReady({ metricsUrl }: MillraceProcess): Promise<void> {
+  const answer = await fetch(`${metricsUrl}/readyz/edge`);
+  if (answer.status !== 200) throw new Error(await answer.text());
+}
