@@ -18,7 +18,11 @@ interface Page {
 }
 
 /** @returns descriptions by the name without prefix: `KV_0`, `METER`, `leases` …. @throws JOURNAL_UNAVAILABLE */
-export async function listStreams({ connections, names, layout }: StreamSource): Promise<ReadonlyMap<string, ListedStream>> {
+export async function listStreams({
+  connections,
+  names,
+  layout,
+}: StreamSource): Promise<ReadonlyMap<string, ListedStream>> {
   const api = new JetStreamApi(connections.control);
   const declared = [...declareStreams(names, layout), declareBucket(names, 'layout', layout.replicas)];
   const keys = new Map(declared.map(({ key, config }) => [config.name, key]));
