@@ -71,6 +71,8 @@ export class ShardActor<W extends Work> {
   readonly #tick: NextTick;
   #holdSweep: Timer | undefined;
   #whenIdle: (() => void) | undefined;
+  /** Reads that wait for an entry, any entry, to show that the shard is still ours. */
+  #unproven: W[] = [];
   #afterEntry: (() => Promise<void>)[] = [];
 
   constructor(
@@ -261,7 +263,7 @@ export class ShardActor<W extends Work> {
     this.#holdSweep?.cancel();
     this.#stop.abort(why);
     const inFlight = this.#inFlight?.waiting ?? [];
-    const waiting = [...this.#mailbox.clear(), ...this.plane.abandon()];
+    const waiting = [...this.#mailbox.clear(), ...this.plane.abandon(), ...this.#unproven.splice(0)];
     rejectAll(this.shard, { inFlight, open: this.#open.waiting, waiting }, why);
     this.#inFlight = undefined;
     this.#open = newPending(NO_TURN);
@@ -350,7 +352,9 @@ export class ShardActor<W extends Work> {
     let sinceLook = 0;
     const stopAt = turn.commands + maxCommands;
     const isFull = () =>
-      turn.effects >= maxCommands || turn.effectBytes >= maxEffectBytes || pending.waiting.length >= maxCommands;
+      turn.effects >= maxCommands ||
+      turn.effectBytes >= maxEffectBytes ||
+      pending.waiting.length + this.#unproven.length >= maxCommands;
     let sliceEndMs = deadlineMs;
     const shouldStop = (isMidway = false) => {
       if (isMidway) return turn.commands >= stopAt || clock.monotonicMs() >= sliceEndMs;
@@ -408,7 +412,10 @@ export class ShardActor<W extends Work> {
     if (waitsFor === this.#open.turn.number) this.#open.waiting.push(work);
     else if (waitsFor === this.#inFlight?.turn.number) this.#inFlight.waiting.push(work);
     else if (this.activation.mayAnswerReads(this.#lastAppendSentAtMs)) work.release(this.#pen().head.position);
-    else this.#open.waiting.push(work);
+    else {
+      this.#unproven.push(work);
+      this.#sweepLater();
+    }
   }
 
   #releaseRead(work: W): void {
@@ -420,7 +427,8 @@ export class ShardActor<W extends Work> {
     if (this.#inFlight !== undefined || (this.#state !== 'serving' && this.#state !== 'draining')) return;
     const pending = this.#open;
     const extra = this.#afterEntry.shift();
-    if (extra === undefined && pending.turn.effects === 0 && pending.waiting.length === 0) return;
+    const isWanted = pending.turn.effects > 0 || pending.waiting.length > 0 || this.#unproven.length > 0;
+    if (extra === undefined && !isWanted) return;
     if (extra !== undefined) {
       this.#inFlight = newPending(NO_TURN);
       this.#run(async () => {
@@ -462,12 +470,14 @@ export class ShardActor<W extends Work> {
     this.#memory.add(pending.commandIds, head.clockMs);
     this.plane.committed(head, this.#pen().links);
     this.#inFlight = undefined;
+    const proven = this.#unproven.splice(0);
     // The next entry is on its way before the replies of this one are written: the disk need not wait for them.
     this.#sealIfReady();
     for (const work of pending.waiting) {
       if (work.hasWritten) work.release(head.position);
       else this.#releaseRead(work);
     }
+    for (const work of proven) this.#releaseRead(work);
   }
 
   /** An old owner may answer reads for as long as its lease was good; until then nothing new is visible. */
@@ -482,7 +492,7 @@ export class ShardActor<W extends Work> {
 
   #wakeIfIdle(): void {
     const { turn, waiting } = this.#open;
-    if (this.#mailbox.size > 0 || this.#inFlight !== undefined || turn.effects > 0) return;
+    if (this.#mailbox.size + this.#unproven.length > 0 || this.#inFlight !== undefined || turn.effects > 0) return;
     if (waiting.length === 0) this.#whenIdle?.();
   }
 
@@ -499,7 +509,12 @@ export class ShardActor<W extends Work> {
       const why = 'something that takes long is under way in its database';
       for (const work of this.#mailbox.takeHeldUp(enteredBeforeMs)) work.reject(new MillraceError('TENANT_BUSY', why));
     }
-    if (this.#mailbox.size > 0) this.#sweepLater();
+    const unproven = this.#unproven.splice(0);
+    for (const work of unproven) {
+      if (work.enteredAtMs <= enteredBeforeMs) work.reject(unavailable(`${this.shard}: this owner has lost touch`));
+      else this.#unproven.push(work);
+    }
+    if (this.#mailbox.size + this.#unproven.length > 0) this.#sweepLater();
   }
 
   /** While something waits; a shard without work costs nothing. */

@@ -165,6 +165,17 @@ describe('shard actor', () => {
       expect(stand.journal.held).to.have.length(0);
     });
 
+    it('no read, after as long as requests are held, when that entry is not answered', async () => {
+      const actor = await stand.serving();
+      stand.mayAnswerReads = false;
+      stand.journal.isOpen = false;
+      const read = stand.send(actor, 'GET a');
+      await stand.settle();
+      await stand.time.advance(LIMITS.holdMs * 1.2);
+      expect(read.failure).to.equal('SHARD_UNAVAILABLE');
+      expect(actor.state).to.equal('serving');
+    });
+
     it('no read when that entry is refused, because another has the shard', async () => {
       const actor = await stand.serving();
       stand.mayAnswerReads = false;
