@@ -4,10 +4,11 @@
  *  ALT1 an alarm is told when it was there at two looks, one after the other: what moves is on its way and no alarm
  *  ALT2 each is told once, and once when it is over
  */
-import type { ClusterWatch, Log, Timer, Timers } from '../../ports/index.js';
+import type { Bus, ClusterWatch, Log, Timer, Timers } from '../../ports/index.js';
 import { ALARM_LOOK_MS } from './cluster-limits.js';
 
 export interface AlarmTellerPorts {
+  readonly bus: Pick<Bus, 'isConnected'>;
   readonly cluster: ClusterWatch;
   readonly timers: Timers;
   readonly log: Log;
@@ -31,7 +32,9 @@ export class AlarmTeller {
   }
 
   async #look(): Promise<void> {
-    const { cluster, log, isOwner } = this.ports;
+    const { bus, cluster, log, isOwner } = this.ports;
+    // Whoever hears nobody cannot say who is away: what was so is so until it is asked again.
+    if (!bus.isConnected()) return;
     const alarms = isOwner() ? (await cluster.look()).alarms : [];
     for (const alarm of alarms) {
       if (this.#told.has(alarm) || !this.#seen.includes(alarm)) continue;

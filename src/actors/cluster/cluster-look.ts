@@ -129,7 +129,7 @@ export class ClusterLook implements ClusterWatch {
       const report = decodeProcessReport(
         await bus.request({ kind: 'session', session: process }, NOTHING, PROCESS_ANSWER_MS),
       );
-      return { process, report, clockAheadMs: Math.round(report.nowMs - (fromMs + clock.nowMs()) / 2) };
+      return { process, report, clockAheadMs: inSteps(report.nowMs - (fromMs + clock.nowMs()) / 2) };
     } catch {
       try {
         const record = await leases.get(sessionKey(session));
@@ -142,6 +142,12 @@ export class ClusterLook implements ClusterWatch {
 }
 
 const NOTHING = new Uint8Array();
+/** What is finer is how long the answer took, and another each time. */
+const CLOCK_STEP_MS = 10;
+
+function inSteps(ms: number): number {
+  return Math.round(ms / CLOCK_STEP_MS) * CLOCK_STEP_MS || 0;
+}
 
 function processStatus({ process, isGone, report, clockAheadMs = 0 }: Asked, isDrained: boolean): ProcessStatus {
   if (report === undefined) return { process, state: isGone === true ? 'gone' : 'silent', isDrained, ownedShards: 0 };

@@ -190,7 +190,9 @@ describe('what a cluster alarms about', () => {
     let alarms: string[] = [];
     let isOwner = true;
     const cluster = { look: async () => ({ ...WELL, alarms }) };
-    const teller = new AlarmTeller({ cluster, timers, log, isOwner: () => isOwner });
+    let isConnected = true;
+    const bus = { isConnected: () => isConnected };
+    const teller = new AlarmTeller({ bus, cluster, timers, log, isOwner: () => isOwner });
     const told = () =>
       log.lines.splice(0).map(({ level, event, fields }) => `${level} ${event} ${(fields as { alarm: string }).alarm}`);
     teller.start();
@@ -202,6 +204,10 @@ describe('what a cluster alarms about', () => {
     alarms = [];
     await timers.advance(20_000);
     expect(told()).to.deep.equal(['info cluster.alarm-over full']);
+    isConnected = false;
+    alarms = ['nobody answers'];
+    await timers.advance(30_000);
+    isConnected = true;
     isOwner = false;
     alarms = ['not mine to tell'];
     await timers.advance(30_000);
