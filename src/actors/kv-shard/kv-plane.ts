@@ -56,6 +56,10 @@ export class KvPlane implements ShardPlane<KvWork> {
   #inFlight: OwnedPartition[] = [];
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
   #isExpiryBehind = false;
+  /** Something here may expire. Of thousands of partitions, each drain looks at those alone that it ran something on. */
+  #mayExpire = true;
+  /** Partitions in which commands wait, among others in which some did. */
+  readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
   readonly #replacements: Replacements;
   readonly #breathing: Breathing;
@@ -79,17 +83,29 @@ export class KvPlane implements ShardPlane<KvWork> {
   execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
     const { place } = work.request;
     if (place !== undefined && !work.hasBegun && !place.mayRun()) return 'done';
-    const step = this.#execute(work, turn, shouldStop);
+    const owned = this.#ownedOf(work.request.partition);
+    const step = this.#execute(owned, work, turn, shouldStop);
+    this.#noteTimed(owned);
     if (step === 'done' && work.progress === work.commands) place?.hasRun();
     return step;
   }
 
-  #execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
+  /** Whatever it is that may fall due there: nothing begins to wait, and no expiry is set, but by a command. */
+  #noteTimed(owned: OwnedPartition): void {
+    if (owned.waiting.size > 0) this.#awaited.add(owned);
+    if (owned.engine?.hasExpiries === true) this.#mayExpire = true;
+  }
+
+  #execute(
+    owned: OwnedPartition,
+    work: KvWork,
+    turn: Turn,
+    shouldStop: ShouldStop,
+  ): 'done' | 'more' | 'parked' | 'refused' {
     if (this.ports.storage.isFull() && !work.hasBegun && mayGrow(work)) {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
       return 'refused';
     }
-    const owned = this.#ownedOf(work.request.partition);
     const { mode } = work.request;
     work.askedOf = owned;
     if (mode === 'listen') return this.#listen(owned, work);
@@ -139,24 +155,24 @@ export class KvPlane implements ShardPlane<KvWork> {
   tick(turn: Turn): void {
     const nowMs = this.ports.clock.monotonicMs();
     for (const owned of this.#runner.doubted) this.#rebuildIfStored(owned);
-    const isExpiryDue = nowMs - this.#lastExpiryAtMs >= this.limits.expiryEveryMs || this.#isExpiryBehind;
-    if (isExpiryDue) {
-      this.#lastExpiryAtMs = nowMs;
-      this.#isExpiryBehind = false;
-    }
-    for (const owned of this.#ownedByName.values()) {
+    for (const owned of this.#awaited) {
       if (owned.waiting.size > 0) this.#endOverdueWaits(owned, nowMs);
-      if (!isExpiryDue) continue;
+      else this.#awaited.delete(owned);
+    }
+    const isExpiryDue = nowMs - this.#lastExpiryAtMs >= this.limits.expiryEveryMs || this.#isExpiryBehind;
+    if (isExpiryDue) this.#expire(turn, nowMs);
+  }
+
+  #expire(turn: Turn, nowMs: number): void {
+    this.#lastExpiryAtMs = nowMs;
+    this.#isExpiryBehind = false;
+    this.#mayExpire = false;
+    for (const owned of this.#ownedByName.values()) {
       if (!owned.audience.isEmpty) owned.audience.forgetSilent(nowMs);
       const engine = owned.engine;
-      if (
-        engine === undefined ||
-        owned.isInDoubt ||
-        owned.underway !== undefined ||
-        !engine.hasExpiries ||
-        owned.audience.isPaused
-      )
-        continue;
+      if (engine?.hasExpiries !== true) continue;
+      this.#mayExpire = true;
+      if (owned.isInDoubt || owned.underway !== undefined || owned.audience.isPaused) continue;
       const { effects } = engine;
       const effectsBefore = effects.count;
       const bytesBefore = effects.bytes;
@@ -176,13 +192,11 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   nextTickInMs(): number | undefined {
     if (this.#isExpiryBehind || this.#runner.doubted.size > 0) return 1;
-    let inMs: number | undefined;
+    let inMs = this.#mayExpire ? this.limits.expiryEveryMs : undefined;
     const nowMs = this.ports.clock.monotonicMs();
-    for (const owned of this.#ownedByName.values()) {
-      const { earliestMs } = owned.waiting;
+    for (const { waiting } of this.#awaited) {
+      const { earliestMs } = waiting;
       if (earliestMs !== undefined) inMs = Math.min(inMs ?? Number.POSITIVE_INFINITY, Math.max(1, earliestMs - nowMs));
-      if (owned.engine?.hasExpiries === true)
-        inMs = Math.min(inMs ?? Number.POSITIVE_INFINITY, this.limits.expiryEveryMs);
     }
     return inMs;
   }
@@ -303,6 +317,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     const fold = this.ports.createFold(owned.audience);
     if (owned.snapshot !== undefined) await this.ports.loadPartition(owned.snapshot, fold);
     owned.fold = fold;
+    this.#mayExpire = true;
   }
 
   /** A partition in doubt is built again once all that is sound of it is in the journal. */
@@ -316,6 +331,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     rebuiltFold(this.ports, owned.name, () => this.ports.createFold(owned.audience), this.#breathing).then(
       (fold) => {
         owned.fold = fold;
+        this.#mayExpire = true;
         owned.isLoading = false;
         owned.isInDoubt = false;
         owned.audience.everythingChanged();

@@ -3,11 +3,12 @@
  * ever (test/fixtures/journals/meter-record.json).
  */
 import { decoded, encoded } from '../../kernel/schema/index.js';
-import { type MeterRecord, meterRecord } from '../../messages/index.js';
+import { type MeterRecord, type MeterRow, meterRecord } from '../../messages/index.js';
 
 export function encodeMeterRecord(record: MeterRecord): Uint8Array {
   const { searches = [], queues = [], kvGauges = [], searchGauges = [] } = record;
-  const rows = record.rows.map((given) => ({ ...NOTHING_MORE, ...given }));
+  // The meter's rows lack nothing, and there may be thousands a second: copying one takes ten times as long as writing it.
+  const rows = record.rows.map((given) => (isWhole(given) ? given : { ...NOTHING_MORE, ...given }));
   return encoded(meterRecord, { ...record, rows, searches, queues, kvGauges, searchGauges });
 }
 
@@ -17,3 +18,10 @@ export function decodeMeterRecord(bytes: Uint8Array): MeterRecord {
 }
 
 const NOTHING_MORE = { writeLatencies: [], readMicros: 0, writeMicros: 0, commandCounts: [] };
+
+type Whole = MeterRow & Required<Pick<MeterRow, keyof typeof NOTHING_MORE>>;
+
+function isWhole(row: MeterRow): row is Whole {
+  const { writeLatencies, readMicros, writeMicros, commandCounts } = row;
+  return [writeLatencies, readMicros, writeMicros, commandCounts].every((field) => field !== undefined);
+}
