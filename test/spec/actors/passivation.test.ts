@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import type { PartitionName } from '../../../src/kernel/index.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
 
 const LONG_MS = 3_600_000;
@@ -72,6 +73,21 @@ describe('partitions in memory', () => {
     const read = stand.send(successor, ['GET a', 'GET b'], 'pipeline');
     while (read.replies === undefined) await stand.settle();
     expect(read.replies).to.deep.equal(['9', '2']);
+  });
+
+  it('lose what expires though only another one is asked for anything, as soon as they are loaded', async () => {
+    stand.send(actor, 'SET brief 1 PX 1000');
+    await stand.settle();
+    await snapshot();
+    const successor = await stand.serving();
+    const read = stand.send(successor, 'GET a');
+    while (read.replies === undefined) await stand.settle();
+    const sizes = () => [...(stand.planes[1]?.loaded() ?? [])].map(([, { size }]) => size);
+    expect(sizes()).to.deep.equal([3]);
+    const partition = 'kv:db-bbbbbbbbbbbbbbbb:0' as PartitionName;
+    stand.ask(successor, { partition, commands: [['PING']] });
+    await stand.time.advance(1200);
+    expect(sizes()).to.deep.equal([2, 0]);
   });
 
   it('are the same when the front of the journal is gone', async () => {
