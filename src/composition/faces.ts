@@ -62,6 +62,8 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
   };
   const management = managementFace(c, { audit, publicUrls, respPort: respPort ?? 0, guard, face });
   mgmtPort = await open(c, management, mgmtPort, 'MILLRACE_MGMT_PORT');
+  // All of them serve on while balancers hear that this process ends.
+  c.resolve(tokens.LIFETIME).atEnd(() => tokens.portsOf(c).timers.pause(config.process.shutdownNoticeMs));
   return [
     `kv=${http}://${at(kvPort)}`,
     `queue=${http}://${at(queuePort)}`,

@@ -35,7 +35,7 @@ export interface RunningProcess {
 }
 
 /** With these an edge can answer, from whichever process owns what is asked. */
-const EDGE_CHECKS = ['start', 'nats', 'control'];
+const EDGE_CHECKS = ['start', 'nats', 'control', 'ending'];
 
 type Checks = () => Record<string, Check>;
 
@@ -55,9 +55,8 @@ export function startProcess(config: Config, warnings: readonly string[], stoppi
     const awaited = new AwaitedStart({ log, timers: c.resolve(tokens.TIMERS) });
     let checks: Checks = () => awaited.checks();
     const health = await startHealth(c, life, () => checks());
-    const start = () => startPlanes(c);
     // An embedded server is this process's own: who else could bring it back?
-    const planes = config.isEmbedded ? await start() : await awaited.begin(start, stopping);
+    const planes = config.isEmbedded ? await startPlanes(c) : await awaited.begin(() => startPlanes(c), stopping);
     life.atEnd(() => planes.stop());
     checks = planes.checks;
     return { ...planes, addresses: [...planes.addresses, health], stop: () => life.end() };
@@ -184,6 +183,7 @@ function checksOf(c: DependencyContainer): Checks {
   const readModels = tokens.ifRegistered(c, tokens.READ_MODELS_THREAD);
   const searches = tokens.ifRegistered(c, tokens.SEARCH_THREAD);
   return () => ({
+    ...(c.resolve(tokens.LIFETIME).isEnding && { ending: { ok: false, detail: 'it serves on for a moment' } }),
     nats: nats.check(),
     control: control.check(),
     ...(hosts.length > 0 && { clock: clocks.check(), shards: checkOfShards(hosts) }),

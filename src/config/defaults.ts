@@ -61,6 +61,11 @@ export const DEFAULTS = {
     'three quarters of the heap limit',
   ),
   shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),
+  shutdownNoticeMs: derived(
+    '0 embedded, 1500 in a cluster',
+    ({ isEmbedded }) => (isEmbedded ? 0 : 1500),
+    'A balancer that asks twice a second, and believes the second no, sends nobody here any more when the ports close.',
+  ),
 
   // faces
   host: as('127.0.0.1', 'Nobody but this machine can connect until an operator decides otherwise.'),

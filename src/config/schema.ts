@@ -47,6 +47,7 @@ class ProcessSettings {
   @setting(whole(128, 65_536, 'MiB')) readonly heapMb!: number;
   @setting(bytes(32 * MIB, 1024 * GIB)) readonly memoryBytes!: number | undefined;
   @setting(milliseconds(100, 600_000)) readonly shutdownMs!: number;
+  @setting(milliseconds(0, 60_000)) readonly shutdownNoticeMs!: number;
 }
 
 /** Where clients connect and what they are shown. */

@@ -23,6 +23,8 @@ const TEST_TIMES: Environment = {
   MILLRACE_READ_LEASE_MARGIN_MS: '100',
   MILLRACE_TAKEOVER_SILENCE_MS: '1500',
   MILLRACE_NATS_APPEND_TIMEOUT_MS: '1000',
+  // There is no balancer that would have to hear of an end.
+  MILLRACE_SHUTDOWN_NOTICE_MS: '0',
 };
 export const TAKEOVER_MS = Number(TEST_TIMES.MILLRACE_TAKEOVER_SILENCE_MS);
 

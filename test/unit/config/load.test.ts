@@ -34,6 +34,7 @@ const BAD: Record<string, [string, string]> = {
   HEAP_MB: ['1GiB', 'accepts MiB from 128 to 65536, not "1GiB"'],
   MEMORY_BYTES: ['1MiB', `accepts ${BYTES} from 32MiB to 1024GiB, not "1MiB"`],
   SHUTDOWN_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
+  SHUTDOWN_NOTICE_MS: ['60001', `accepts ${MS} from 0 to 60000, not "60001"`],
   HOST: ['256.0.0.1', 'accepts an IP address or a host name to listen on, not "256.0.0.1"'],
   KV_PORT: ['65536', 'accepts a port from 0 to 65535; 0 takes any free one, not "65536"'],
   QUEUE_PORT: ['-1', 'accepts a port from 0 to 65535; 0 takes any free one, not "-1"'],
