@@ -1,6 +1,6 @@
 /**
  * What each user of the nats-servers may publish and subscribe to: what its part of this program needs, and nothing else
- * (docs/adr/0069-a-nats-user-for-each-role.md).
+ * (docs/adr/0066-a-nats-user-for-each-role.md).
  *
  *  NRI1 only an owner, and a command of the operator's, appends to a journal; an edge appends to intakes and the meter
  *  NRI2 nobody removes a stream, and only owners and commands remove messages of journals and leases
