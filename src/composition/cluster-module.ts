@@ -1,7 +1,7 @@
 /** The cluster as it is seen from this process, and what this process says of itself. */
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
-import { AlarmTeller, ClusterLook, ProcessReporter, type ProcessReporterPorts } from '../actors/cluster/index.js';
+import { AlarmTeller, ClusterLook, ProcessReporter, type SaidOfItself } from '../actors/cluster/index.js';
 import { natsStanding } from '../adapters/nats/index.js';
 import { NodeReadings, VERSION } from '../adapters/node/index.js';
 import * as tokens from './tokens.js';
@@ -16,10 +16,7 @@ export function registerCluster(c: DependencyContainer): void {
 }
 
 /** @param said  what `/readyz` looks at, and whose shards they are */
-export async function startCluster(
-  c: DependencyContainer,
-  said: Pick<ProcessReporterPorts, 'checks' | 'hosts'>,
-): Promise<void> {
+export async function startCluster(c: DependencyContainer, said: SaidOfItself): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
   const { roles } = c.resolve(tokens.CONFIG).process;
   const ports = { ...tokens.portsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH), session: c.resolve(tokens.SESSION) };

@@ -10,7 +10,6 @@ import {
   KeptReadModels,
   type KeptReadModelsOptions,
   type KeptReadModelsStatus,
-  READ_MODELS_WORKER,
   type ReadModelsWord,
 } from '../projections/index.js';
 import { answer } from '../query/index.js';
@@ -48,7 +47,6 @@ await answerUntilStopped<ReadModelsWord, KeptReadModelsStatus>(port, {
   answer: async (question) => answer(await kept.messages.answering(), question, await kept.statistics.answering()),
   hear: (word) => kept.hear(word),
   status: () => kept.status(),
-  isCaughtUp: READ_MODELS_WORKER.isCaughtUp,
 });
 await kept.stop();
 await close();

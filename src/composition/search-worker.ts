@@ -3,13 +3,7 @@
  * documents nor the loading of an index ever stands before a command. Started and told to stop by search-module.ts.
  */
 import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
-import {
-  SEARCH_WORKER,
-  SearchIndexes,
-  type SearchIndexesOptions,
-  type SearchStatus,
-  type SearchWord,
-} from '../projections/index.js';
+import { SearchIndexes, type SearchIndexesOptions, type SearchStatus, type SearchWord } from '../projections/index.js';
 import { answerSearch } from '../query/index.js';
 import { openThread, type ThreadTask } from './thread-container.js';
 
@@ -31,7 +25,6 @@ await answerUntilStopped<SearchWord, SearchStatus>(port, {
     else indexes.rebuild();
   },
   status: () => indexes.status(),
-  isCaughtUp: SEARCH_WORKER.isCaughtUp,
 });
 await indexes.stop();
 await close();

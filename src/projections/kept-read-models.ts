@@ -27,6 +27,8 @@ export type ReadModelsWord =
 export interface KeptReadModelsStatus {
   readonly readModels: ReadModelStatus;
   readonly statistics: StatisticsStatus;
+  /** Of the read models. */
+  readonly isCaughtUp: boolean;
 }
 
 /** The thread, as whoever starts it needs to know it. Threads follow each other after pauses that do not grow. */
@@ -37,7 +39,6 @@ export const READ_MODELS_WORKER = {
   limits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
   /** Each may bring a page of some MB. */
   maxQuestions: 64,
-  isCaughtUp: ({ readModels }: KeptReadModelsStatus) => readModels.isCaughtUp,
 };
 
 export class KeptReadModels {
@@ -89,7 +90,8 @@ export class KeptReadModels {
   }
 
   status(): KeptReadModelsStatus {
-    return { readModels: this.messages.current.status(), statistics: this.statistics.current.status() };
+    const readModels = this.messages.current.status();
+    return { readModels, statistics: this.statistics.current.status(), isCaughtUp: readModels.isCaughtUp };
   }
 
   async stop(): Promise<void> {

@@ -15,6 +15,9 @@ export interface ProcessReporterPorts {
   readonly hosts: readonly ShardHost<Work>[];
 }
 
+/** What is particular to a process. */
+export type SaidOfItself = Pick<ProcessReporterPorts, 'checks' | 'hosts'>;
+
 /** They stay the same while it runs. */
 export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles'>;
 

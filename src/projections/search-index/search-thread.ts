@@ -21,7 +21,6 @@ export const SEARCH_WORKER = {
   /** It counts those of all databases; the indexes bound those of each. */
   maxQuestions: 512,
   maxRestartMs: 60_000,
-  isCaughtUp: ({ isCaughtUp }: SearchStatus) => isCaughtUp,
   /** It begins with the first index. */
   unneeded: NOTHING_HELD,
 };

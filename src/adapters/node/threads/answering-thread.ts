@@ -10,7 +10,7 @@
 import type { ResourceLimits, Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log, Timer, Timers } from '../../../ports/index.js';
-import type { FromAnswering, ToAnswering } from './answering-worker.js';
+import type { AnsweringStatus, FromAnswering, ToAnswering } from './answering-worker.js';
 import { beginThread } from './early-threads.js';
 
 export interface AnsweringThreadOptions<Task> {
@@ -39,7 +39,6 @@ export interface AnsweringKind<Status> {
   readonly maxQuestions: number;
   /** The longest pause before another thread; left out, the pause does not grow. */
   readonly maxRestartMs?: number;
-  readonly isCaughtUp: (status: Status) => boolean;
   /** What is true while nobody has told or asked it anything; left out, it begins when it is started. */
   readonly unneeded?: Status;
 }
@@ -55,7 +54,7 @@ const DEFAULT_ANSWER_MS = 5000;
 const STOP_MS = 5000;
 
 /** `Word`: what a thread of this kind is told beside questions. */
-export class AnsweringThread<Task, Word, Status> {
+export class AnsweringThread<Task, Word, Status extends AnsweringStatus> {
   #worker: Worker | undefined;
   #ended: Promise<void> = Promise.resolve();
   #status: Status | undefined;
@@ -81,14 +80,14 @@ export class AnsweringThread<Task, Word, Status> {
   #begin(): void {
     this.#isResting = false;
     const { entry, task, log, timers } = this.options;
-    const { name, events, isCaughtUp } = this.kind;
+    const { name, events } = this.kind;
     const worker = beginThread(entry, this.kind, task);
     this.#worker = worker;
     worker.on('message', (message: FromAnswering<Status>) => this.#hear(message));
     worker.on('error', (error) => log.error(`${events}.thread-failed`, { reason: describeError(error) }));
     this.#ended = new Promise((resolve) => {
       worker.on('exit', (code) => {
-        const hadEverything = this.#status !== undefined && isCaughtUp(this.#status);
+        const hadEverything = this.#status?.isCaughtUp === true;
         this.#earlyEnds = hadEverything ? 0 : this.#earlyEnds + 1;
         this.#worker = undefined;
         this.#status = undefined;

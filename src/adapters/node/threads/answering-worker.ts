@@ -5,6 +5,12 @@ import { onTheBeat } from '../beat.js';
 import type { LogMessage, PlainFailure } from '../thread-job.js';
 import { plainFailure } from './worker-thread.js';
 
+/** What every thread of this kind says of itself. */
+export interface AnsweringStatus {
+  /** It has everything; a start may wait for that. */
+  readonly isCaughtUp: boolean;
+}
+
 export type ToAnswering<Word> =
   | { readonly kind: 'word'; readonly word: Word }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Uint8Array }
@@ -21,8 +27,6 @@ export interface Answering<Word, Status> {
   /** What it is told beside questions. */
   hear(word: Word): void;
   status(): Status;
-  /** Does it have everything? A start may wait for that. */
-  isCaughtUp(status: Status): boolean;
 }
 
 /** So soon at first; then a little longer each time, up to the others. */
@@ -35,7 +39,7 @@ const STATUS_EVERY_MS = 250;
 const SAME_STATUS_EVERY_MS = 1000;
 
 /** Settles when it is told to stop; the port is left open. */
-export async function answerUntilStopped<Word, Status>(
+export async function answerUntilStopped<Word, Status extends AnsweringStatus>(
   port: MessagePort,
   answering: Answering<Word, Status>,
 ): Promise<void> {
@@ -55,10 +59,7 @@ export async function answerUntilStopped<Word, Status>(
     const status = answering.status();
     const text = JSON.stringify(status);
     const everyMs = text === told ? SAME_STATUS_EVERY_MS : STATUS_EVERY_MS;
-    const nextMs = Math.min(
-      afterMs * STATUS_SLOWER_BY,
-      answering.isCaughtUp(status) ? everyMs : STARTING_STATUS_EVERY_MS,
-    );
+    const nextMs = Math.min(afterMs * STATUS_SLOWER_BY, status.isCaughtUp ? everyMs : STARTING_STATUS_EVERY_MS);
     if (text !== told) tell({ kind: 'status', status });
     told = text;
     statusTimer = lookAgainIn(nextMs);
