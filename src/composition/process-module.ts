@@ -40,7 +40,7 @@ export function registerBasics(c: DependencyContainer, config: Config): void {
 }
 
 /** The ports that NATS provides, and this process's place among the others. */
-export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: boolean): void {
+export function registerNats(c: DependencyContainer, nats: OpenedNats): void {
   const config = c.resolve(tokens.CONFIG);
   const { connections, isExclusive } = nats;
   c.registerInstance(tokens.NATS, nats);
@@ -57,7 +57,8 @@ export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: b
   });
   tokens.once(c, tokens.SESSION, () => {
     const ports = { ...tokens.storagePortsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH) };
-    return new Session(ports, sessionTimesOf(config), c.resolve(tokens.MEMBERSHIP), canOwn);
+    const planes = config.process.roles.filter((role) => role === 'kv' || role === 'queue');
+    return new Session(ports, sessionTimesOf(config), c.resolve(tokens.MEMBERSHIP), planes);
   });
   tokens.once(c, tokens.CALLER, () => {
     const { bus, clock, timers, random } = tokens.portsOf(c);

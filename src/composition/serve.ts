@@ -87,12 +87,11 @@ function startPlanes(basics: DependencyContainer) {
 async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Promise<string> }> {
   const config = c.resolve(tokens.CONFIG);
   const life = c.resolve(tokens.LIFETIME);
-  const ownsShards = hasRole(c, 'kv', 'queue');
   const givingUp = new AbortController();
   const failed = once(givingUp.signal, 'abort').then(() => givingUp.signal.reason as string);
   const nats = await openNats(config, c.resolve(tokens.LOG), (why) => givingUp.abort(why));
   life.atEnd(() => nats.close());
-  registerNats(c, nats, ownsShards);
+  registerNats(c, nats);
   await life.run(c.resolve(tokens.MEMBERSHIP));
   const session = c.resolve(tokens.SESSION);
   await session.start();
@@ -107,7 +106,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   c.resolve(tokens.STORAGE);
   const http = c.resolve(tokens.HTTP_OUT);
   life.atEnd(() => http.close());
-  registerControl(c, ownsShards);
+  registerControl(c, hasRole(c, 'kv', 'queue'));
   const control = c.resolve(tokens.CONTROL);
   life.atEnd(() => control.stop());
   return { failed };

@@ -19,6 +19,11 @@ export type Plane = 'kv' | 'queue';
 
 const SHARD_PREFIX: Readonly<Record<Plane, string>> = { kv: 'KV_', queue: 'QUEUE_' };
 
+/** Undefined: of neither, as the control shard. */
+export function planeOfShard(shard: ShardName): Plane | undefined {
+  return (Object.keys(SHARD_PREFIX) as Plane[]).find((plane) => shard.startsWith(SHARD_PREFIX[plane]));
+}
+
 /** The first 8 bytes of SHA-256 of the partition's name, big-endian, modulo the number of shards. */
 export function shardOf(plane: Plane, partition: PartitionName, shardCount: number): ShardName {
   assert(Number.isSafeInteger(shardCount) && shardCount > 0, 'a plane without shards', { plane, shardCount });

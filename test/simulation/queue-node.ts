@@ -119,7 +119,7 @@ class QueueNodeParts {
     this.reader = new BodyReader({ journal, objects, timers, log }, carriedBodies);
     this.membership = new Membership(bus, clock);
     const clocks = new ClockWatch({ clock, boot, leases, log }, CLOCK_WATCH, this.membership);
-    this.session = new Session({ leases, clock, clocks, timers, random, log }, SESSION, this.membership, true);
+    this.session = new Session({ leases, clock, clocks, timers, random, log }, SESSION, this.membership, ['queue']);
     this.snapshotter = this.createSnapshotter();
     this.host = new ShardHost<QueueWork>(
       { journal, leases, clock, timers, log, metrics: NO_METRICS },

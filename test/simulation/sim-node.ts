@@ -94,7 +94,7 @@ class NodeParts {
     this.snapshots = new SnapshotStore(objects, log);
     this.membership = new Membership(bus, clock);
     const clocks = new ClockWatch({ clock, boot, leases, log }, CLOCK_WATCH, this.membership);
-    this.session = new Session({ leases, clock, clocks, timers, random, log }, SESSION, this.membership, true);
+    this.session = new Session({ leases, clock, clocks, timers, random, log }, SESSION, this.membership, ['kv']);
     this.snapshotter = this.createSnapshotter();
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers, log, metrics: NO_METRICS },

@@ -20,7 +20,7 @@ import {
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { DefiniteAppender, recover } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
-import { kvPartition } from '../../src/messages/index.js';
+import { kvPartition, type Plane } from '../../src/messages/index.js';
 import { type BootTime, type Clock, type KvGateway, type LeaseStore, type Log, ROOMY } from '../../src/ports/index.js';
 import { LIMITS } from './kv-shard-stand.js';
 import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
@@ -47,8 +47,8 @@ export class KvClusterStand {
   }
 
   /** @param aheadMs  how far its machine's clock is ahead of the right time */
-  async start(aheadMs = 0, canOwn = true): Promise<KvProcess> {
-    const process = new KvProcess(this, this.processes.length + 1, aheadMs, canOwn);
+  async start(aheadMs = 0, planes: readonly Plane[] = ['kv']): Promise<KvProcess> {
+    const process = new KvProcess(this, this.processes.length + 1, aheadMs, planes);
     this.processes.push(process);
     void process.start();
     await this.time.advance(100);
@@ -84,7 +84,7 @@ export class KvProcess {
     readonly stand: KvClusterStand,
     number: number,
     aheadMs: number,
-    canOwn: boolean,
+    planes: readonly Plane[],
   ) {
     this.aheadMs = aheadMs;
     const { time, journal, network } = stand;
@@ -110,7 +110,7 @@ export class KvProcess {
       { leases, clock, clocks, timers: time, random, log: SILENT },
       TIMES,
       this.membership,
-      canOwn,
+      planes,
     );
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers: time, log: SILENT, metrics: NO_METRICS },

@@ -3,12 +3,14 @@
  * connection is up, and only on our own monotonic clock: whether somebody lives is judged by nobody's wall clock.
  */
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from '../../codec/leases/index.js';
-import type { SessionId } from '../../kernel/index.js';
+import type { SessionId, ShardName } from '../../kernel/index.js';
+import { type Plane, planeOfShard } from '../../messages/index.js';
 import type { Bus, Clock, Subscription } from '../../ports/index.js';
 
 interface Member {
   readonly process: SessionId;
   canOwn: boolean;
+  planes: readonly Plane[] | undefined;
   isLeaving: boolean;
   isSure: boolean;
   wishes: number | undefined;
@@ -120,9 +122,14 @@ export class Membership {
     return this.bus.isConnected() ? this.clock.monotonicMs() - this.#listeningSinceMs : 0;
   }
 
-  /** Sessions heard within `withinMs` that may own shards and mean to stay: those sure of their clocks, if there are any. */
-  candidates(withinMs: number, heardForMs = 0): SessionId[] {
-    const alive = this.#ableToOwn(withinMs, heardForMs);
+  /**
+   * Sessions heard within `withinMs` that may own the shard, or any, and mean to stay: those sure of their clocks, if there
+   * are any.
+   */
+  candidates(withinMs: number, heardForMs = 0, shard?: ShardName): SessionId[] {
+    const plane = shard === undefined ? undefined : planeOfShard(shard);
+    const able = this.#ableToOwn(withinMs, heardForMs);
+    const alive = able.filter(([, { planes }]) => plane === undefined || (planes?.includes(plane) ?? true));
     const sure = alive.filter(([, { isSure }]) => isSure);
     return (sure.length > 0 ? sure : alive).map(([session]) => session);
   }
@@ -150,7 +157,7 @@ export class Membership {
     for (const listener of this.#listeners) listener(heartbeat, isNew);
   }
 
-  #note({ session, canOwn, isLeaving, process, clock, wishes }: Heartbeat): void {
+  #note({ session, canOwn, isLeaving, process, clock, wishes, planes }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
     // Older versions say nothing of their clocks.
     const isSure = clock?.isSure ?? true;
@@ -164,10 +171,11 @@ export class Membership {
         if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
       }
       const heard = { firstHeardAtMs: nowMs, lastHeardAtMs: nowMs };
-      this.#members.set(session, { process, canOwn, isLeaving, isSure, wishes, ...heard });
+      this.#members.set(session, { process, canOwn, planes, isLeaving, isSure, wishes, ...heard });
       return;
     }
     member.canOwn = canOwn;
+    member.planes = planes;
     member.isLeaving = isLeaving;
     member.isSure = isSure;
     member.wishes = wishes;

@@ -5,6 +5,7 @@
  *  PL1 a wish counts while the process that it names lives and may own shards; without it, it is as if nobody had wished
  *  PL2 a drained process owns nothing; where all are drained none is: no shard is left without an owner
  *  PL3 a shard is handed over only to a process that knows by now that it is to have it
+ *  PL4 among those that have the role for it, which heartbeats say
  */
 
 import { sha256 } from '../../codec/envelope/index.js';

@@ -11,6 +11,7 @@
  */
 import { decodeSessionRecord, encodeSessionRecord, type ShardNews } from '../../codec/leases/index.js';
 import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
+import type { Plane } from '../../messages/index.js';
 import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { Membership } from './membership.js';
@@ -58,7 +59,8 @@ export class Session {
     private readonly ports: ProcessSessionPorts,
     private readonly times: SessionTimes,
     private readonly membership: Membership,
-    private readonly canOwn: boolean,
+    /** Of which it may own shards; none: it owns nothing. */
+    private readonly planes: readonly Plane[],
   ) {
     this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
     this.placement = new Placement(ports, membership);
@@ -173,7 +175,7 @@ export class Session {
     if (!wasLive) return;
     const { leases } = this.ports;
     // Who owns nothing may not purge, which would let it remove any lease: a sweep removes its record later (SessionSweep).
-    const ended = this.canOwn ? leases.delete(this.#key()) : markSessionDead(leases, this.id);
+    const ended = this.planes.length > 0 ? leases.delete(this.#key()) : markSessionDead(leases, this.id);
     await ended.catch(() => undefined);
   }
 
@@ -196,10 +198,11 @@ export class Session {
   }
 
   #announce(news?: readonly ShardNews[]): void {
-    const { id: session, canOwn, processId } = this;
+    const { id: session, planes, processId } = this;
+    const canOwn = planes.length > 0;
     const clock = this.ports.clocks.reading();
     const wishes = this.placement.revision;
-    const heartbeat = { session, canOwn, isLeaving: this.#isLeaving, process: processId, clock, wishes };
+    const heartbeat = { session, canOwn, isLeaving: this.#isLeaving, process: processId, clock, wishes, planes };
     this.membership.announce(news === undefined ? heartbeat : { ...heartbeat, news });
   }
 

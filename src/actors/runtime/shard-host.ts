@@ -262,7 +262,10 @@ export class ShardHost<W extends Work> {
 
   #isMine(shard: ShardName): boolean {
     if (this.options.isExclusive) return true;
-    return this.session.placement.ownerOf(shard, this.membership.candidates(this.times.takeoverMs)) === this.session.id;
+    return (
+      this.session.placement.ownerOf(shard, this.membership.candidates(this.times.takeoverMs, 0, shard)) ===
+      this.session.id
+    );
   }
 
   async #tryToTake(shard: ShardName): Promise<void> {
@@ -319,7 +322,7 @@ export class ShardHost<W extends Work> {
   async #lookAtSilence(shard: ShardName): Promise<void> {
     const { leases, journal, clock } = this.ports;
     const sightedAfterMs = this.times.takeoverMs * SIGHTED_AFTER;
-    const heard = this.membership.candidates(sightedAfterMs);
+    const heard = this.membership.candidates(sightedAfterMs, 0, shard);
     if (this.session.placement.ownerOf(shard, heard) !== this.session.id) {
       this.#seenSilent.delete(shard);
       return;
@@ -426,7 +429,7 @@ export class ShardHost<W extends Work> {
   /** Shards move one at a time, to processes that have been there for a while. */
   async #shouldMove(shard: ShardName): Promise<boolean> {
     if (this.options.isExclusive || this.#isHandingOver) return false;
-    const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs);
+    const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs, shard);
     if (!candidates.includes(this.session.id)) return candidates.length > 0 && this.session.isExcluded;
     const { placement, id } = this.session;
     const owner = placement.ownerOf(shard, candidates);

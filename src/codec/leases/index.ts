@@ -17,6 +17,7 @@ import {
   tuple,
   versioned,
 } from '../../kernel/schema/index.js';
+import type { Plane } from '../../messages/index.js';
 
 const session = text<SessionId>();
 
@@ -83,6 +84,8 @@ const heartbeat = openFields({
   news: absent(listOf(shardNews)),
   /** Which revision of the operators' wishes it has read. Not in those of older versions. */
   wishes: absent(integer),
+  /** Of which planes it may own shards. Not in those of older versions, which leave it at `canOwn`. */
+  planes: absent(listOf(text<Plane>())),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');

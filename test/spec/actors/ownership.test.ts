@@ -67,7 +67,7 @@ describe('ownership of a shard', () => {
 
   it('needs no right to remove a record where nothing is owned: a session ends with a mark that it is over (SE2)', async () => {
     const owner = await stand.start();
-    const edge = await stand.start(0, false);
+    const edge = await stand.start(0, []);
     await stand.time.advance(500);
     const recordOf = ({ session }: typeof owner) => stand.leases.get(sessionKey(session.id));
     for (const { session } of [owner, edge]) await session.close();

@@ -1,4 +1,4 @@
-/** Where operators want shards, and where they are. Proves PL1–PL3, STE1, STE2. */
+/** Where operators want shards, and where they are. Proves PL1–PL4, STE1, STE2. */
 import { expect } from 'chai';
 import { MAX_DRAINED, Steering } from '../../../src/actors/cluster/index.js';
 import { WISHES_KEY } from '../../../src/actors/runtime/index.js';
@@ -44,6 +44,15 @@ describe('the placement of a shard', () => {
     await steering.move(SHARD, undefined);
     await stand.time.advance(3000);
     expect(stand.owners()).to.deep.equal([owner]);
+  });
+
+  it('is with a process that has the role for it', async () => {
+    for (let count = 0; count < 4; count += 1) await stand.start(0, ['queue']);
+    const forDatabases = await stand.start(0, ['kv']);
+    await stand.time.advance(10_000);
+    expect(stand.owners()).to.deep.equal([forDatabases]);
+    await forDatabases.run('SET a 1');
+    expect(await forDatabases.run('GET a')).to.equal('1');
   });
 
   it('is as if nobody had wished when the process that was named is gone', async () => {

@@ -102,6 +102,15 @@ export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
   { session, canOwn: false, isLeaving: true, process: session, clock },
   { session, canOwn: false, isLeaving: true, process: session, clock: { ...clock, nowMs: -5, heard: [] } },
   { session, canOwn: true, isLeaving: false, process: session, clock: { ...clock, heard: [] }, wishes: 70_000 },
+  {
+    session,
+    canOwn: true,
+    isLeaving: false,
+    process: session,
+    news: [{ shard: 'KV_7' as ShardName, epoch: 300, what: 'released' }],
+    wishes: 3,
+    planes: ['kv', 'queue'],
+  },
 ];
 
 const lease = {

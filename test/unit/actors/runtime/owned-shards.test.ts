@@ -63,7 +63,7 @@ function ownedShards(world: JournalStand) {
     { maxSkewMs: 2000, takeoverMs: TIMES.takeoverMs, isAlone: true, trustsMachine: true },
     membership,
   );
-  const session = new Session({ ...ports, clocks }, TIMES, membership, true);
+  const session = new Session({ ...ports, clocks }, TIMES, membership, ['kv', 'queue']);
   /** Numbers of the snapshots that partitions were loaded from, in order. */
   const loads: number[] = [];
   const owned = new OwnedShards<KvWork, KvPlane>(
