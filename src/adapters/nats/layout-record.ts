@@ -1,5 +1,5 @@
 /** The record that an installation's layout is kept in. */
-import { assert } from '../../kernel/index.js';
+import { assert, MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi } from './jetstream-api.js';
 import { JetStreamLeaseStore } from './jetstream-lease-store.js';
@@ -13,6 +13,8 @@ export interface ClusterLayout extends DeclaredCounts {
   readonly complete: boolean;
   /** Which key seals the secrets of this installation; recorded by the first process that starts on it. */
   readonly sealKeyId?: string;
+  /** The level of the formats in which things are stored here; left out: 1. Who knows less could not read all of it. */
+  readonly format?: number;
   /** When each stream was created, as its server says, by its name without prefix. */
   readonly streams: Readonly<Record<string, string>>;
 }
@@ -28,6 +30,8 @@ export interface VersionedLayout {
 }
 
 export const LAYOUT_KEY = 'cluster';
+/** The highest level of formats that this program reads. */
+const KNOWN_FORMAT = 1;
 
 /** The layout as it is recorded, complete or not; undefined where nothing was ever initialised. */
 export async function readLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout | undefined> {
@@ -51,8 +55,14 @@ export function encodeLayout(record: LayoutRecord): Uint8Array {
   return Buffer.from(JSON.stringify(record), 'utf8');
 }
 
+/** @throws BAD_CONFIG when a newer program has raised the level of formats */
 export function decodeLayout(bytes: Uint8Array): LayoutRecord {
   const record = JSON.parse(Buffer.from(bytes).toString('utf8')) as LayoutRecord;
   assert(record.version === 1, 'a layout of a newer version', { version: record.version });
+  const { format = 1 } = record;
+  if (format > KNOWN_FORMAT) {
+    const message = `this installation has format level ${format}, and this program reads up to ${KNOWN_FORMAT}: start a newer one`;
+    throw new MillraceError('BAD_CONFIG', message, { format });
+  }
   return record;
 }

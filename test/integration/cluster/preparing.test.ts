@@ -2,6 +2,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { connect } from 'nats';
+import { connect as connectAll, Names, type NatsOptions } from '../../../src/adapters/nats/index.js';
+import { decodeLayout, encodeLayout, LAYOUT_KEY, layoutStore } from '../../../src/adapters/nats/layout-record.js';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/millrace-cluster.js';
 import {
@@ -61,6 +63,12 @@ describe('millrace cluster', function () {
     await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
   });
 
+  it('is refused to a program that is older than what is stored there', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    await raiseFormat(cluster.natsOptions(), 2);
+    await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'format level 2');
+  });
+
   it('is refused on servers of which nobody knows whether they sync', async () => {
     const { MILLRACE_NATS_SYS_USER: _, MILLRACE_NATS_SYS_PASSWORD: __, ...env } = await bareEnvironment();
     const refused = await runMillrace(['cluster', 'init'], env);
@@ -93,6 +101,15 @@ describe('millrace cluster', function () {
   async function connected() {
     const connection = await connect({ servers: nats.url, user: nats.user, pass: nats.password });
     return { jetstream: await jetstreamManager(connection), close: () => connection.close() };
+  }
+
+  async function raiseFormat(options: NatsOptions, format: number): Promise<void> {
+    const connections = await connectAll(options);
+    const store = layoutStore(connections, new Names(''));
+    const found = await store.get(LAYOUT_KEY);
+    const record = { ...decodeLayout(found?.value as Uint8Array), format };
+    await store.update(LAYOUT_KEY, encodeLayout(record), found?.revision as number);
+    await connections.close();
   }
 
   async function deleteStream(name: string): Promise<void> {
