@@ -20,6 +20,9 @@ const LEASE_KEY = /^[A-Za-z0-9_=/-]+(\.[A-Za-z0-9_=/-]+)*$/;
 
 export type BucketName = 'leases' | 'layout';
 
+/** Kinds of which there is one topic for all. */
+const ONE_TOPIC = new Set<Topic['kind']>(['heartbeat', 'query', 'search', 'access']);
+
 /**
  * Whom the server knows: one for each thing a process may be, `process` for one that is several, `operator` for commands,
  * and `system` of the system account. `rights.ts` says what each may do.
@@ -129,8 +132,7 @@ export class Names {
 
   /** Matches every topic of a kind, and what is served beside it. */
   allTopics(kind: Topic['kind']): string {
-    const isOne = kind === 'heartbeat' || kind === 'query' || kind === 'search';
-    return isOne ? `${this.#root}.${kind}` : `${this.#root}.${kind}.>`;
+    return ONE_TOPIC.has(kind) ? `${this.#root}.${kind}` : `${this.#root}.${kind}.>`;
   }
 
   /** Where one process answers requests for pieces of what was too large for one message. */

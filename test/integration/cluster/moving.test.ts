@@ -128,11 +128,12 @@ describe('shards that move while they are asked for', function () {
     expect(code, process.stderr()).to.equal(0);
   }
 
-  async function expectNothingNoticed(): Promise<void> {
+  async function expectNothingNoticed(isWellKnown = (_failure: string) => false): Promise<void> {
     const before = await Promise.all(visitors.map((visitor) => visitor.count()));
     await Promise.all(visitors.map((visitor) => visitor.stop()));
     expect(before.every(Number.isInteger)).to.equal(true);
-    expect(visitors.flatMap(({ failures }) => failures)).to.deep.equal([]);
+    const failures = visitors.flatMap((visitor) => visitor.failures);
+    expect(failures.filter((failure) => !isWellKnown(failure))).to.deep.equal([]);
     expect(wasNobodyReady).to.equal(false);
   }
 
@@ -152,7 +153,7 @@ describe('shards that move while they are asked for', function () {
     expect(counts).to.deep.equal(visitors.map(({ answered }) => answered));
   });
 
-  it('are served again after their owner was killed, and whoever asks another process hears of no error', async () => {
+  it('are served again after their owner was killed, and others hear at most that an answer was lost with it', async () => {
     while (cluster.processes.length < 3) await cluster.start();
     await everybodyReady();
     const killed = ownerOf('KV_0', cluster.processes);
@@ -167,8 +168,13 @@ describe('shards that move while they are asked for', function () {
       timeoutMs: 20_000,
     });
     await aWhile();
-    await expectNothingNoticed();
-    const counts = await Promise.all(visitors.map((visitor) => visitor.count()));
-    expect(counts).to.deep.equal(visitors.map(({ answered }, at) => answered + (from[at] as number)));
+    // What it had stored and not answered yet was done, and nobody can tell with what result.
+    await expectNothingNoticed((failure) => failure.includes('outcome=unknown'));
+    for (const [at, visitor] of visitors.entries()) {
+      const { answered, failures } = visitor;
+      expect(failures).to.have.length.at.most(1);
+      const counted = (await visitor.count()) - (from[at] as number);
+      expect(counted).to.be.within(answered, answered + failures.length);
+    }
   });
 });

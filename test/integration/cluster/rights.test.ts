@@ -63,7 +63,7 @@ const UNHEARD: Record<User, readonly string[]> = {
   owner: ['>', '_INBOX.>', 'millrace.log.>', 'millrace.edge.*', 'millrace.query', 'millrace.bulk.edge.*'],
   projection: ['>', '_INBOX.>', 'millrace.log.>', 'millrace.command.>', 'millrace.edge.*', 'millrace.notice.>'],
   process: ['>', '_INBOX.>', 'millrace.log.>', '$JS.API.>'],
-  operator: ['>', '_INBOX.>', 'millrace.log.>', 'millrace.command.>', 'millrace.heartbeat'],
+  operator: ['>', '_INBOX.>', 'millrace.log.>', 'millrace.command.>', 'millrace.notice.>'],
   system: ['>', '$SYS.>', '$SYS.ACCOUNT.>'],
 };
 

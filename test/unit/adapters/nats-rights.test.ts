@@ -12,7 +12,7 @@ describe('the rights of users of the nats-servers', () => {
   const names = new Names('');
 
   it('give every topic to who speaks on it and to who listens, and none to the system account (NRI4)', () => {
-    for (const kind of ['command', 'edge', 'heartbeat', 'query', 'search', 'notice'] as const) {
+    for (const kind of ['command', 'session', 'edge', 'heartbeat', 'query', 'search', 'access', 'notice'] as const) {
       for (const side of ['publish', 'subscribe'] as const) {
         const having = NATS_USERS.filter((user) => rightsOf(user, names, COUNTS)[side].includes(names.allTopics(kind)));
         expect(having, `${side} ${kind}`).to.include('process').and.not.to.include('system');
