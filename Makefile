@@ -52,7 +52,7 @@ test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a 
 
 # Most of these wait for something: two halves side by side take little more than the longer one. What a failed test
 # leaves open does not keep its half from ending.
-INTEGRATION_HALF := dist/test/integration/{queue,workflow,serve,resp}/**/*.test.js
+INTEGRATION_HALF := dist/test/integration/{queue,workflow,serve,resp,docs}/**/*.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
 	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
