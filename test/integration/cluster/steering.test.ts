@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import type { ClusterStatus, ProcessStatus } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/millrace-cluster.js';
-import { endEverything, type MillraceProcess } from '../../support/millrace-process.js';
+import {
+  embeddedEnvironment,
+  endEverything,
+  type MillraceProcess,
+  runMillrace,
+  startMillrace,
+  temporaryDirectory,
+} from '../../support/millrace-process.js';
 
 const EMAIL = 'operator@tests.example';
 const KEY = 'mrk_of-the-tests-0123456789abcdef';
@@ -187,4 +194,23 @@ describe('a cluster of three processes', function () {
     const text = await (await fetch(`${metricsUrl}/metrics`)).text();
     return [...text.matchAll(/^millrace_shard_owned\{shard="(\w+)"\} 1$/gm)].map(([, shard]) => shard as string).sort();
   }
+});
+
+describe('one process by itself', function () {
+  this.timeout(60_000);
+  after(endEverything);
+
+  it('is shown as a cluster of one, with its own nats-server', async () => {
+    const dataDir = await temporaryDirectory();
+    const { pid } = await startMillrace({ dataDir });
+    const { code, stdout, stderr } = await runMillrace(
+      ['cluster', 'status', '--json'],
+      await embeddedEnvironment(dataDir),
+    );
+    expect(code, stderr).to.equal(0);
+    const { alarms, processes, servers } = JSON.parse(stdout.toString()) as ClusterStatus;
+    expect(alarms).to.deep.equal([]);
+    expect(processes.map((one) => one.pid)).to.deep.equal([pid]);
+    expect(servers.map(({ state }) => state)).to.deep.equal(['well']);
+  });
 });

@@ -77,14 +77,18 @@ export async function openForCommand(config: Config, log: Log, needsOwner: boole
   return openNats(config, log, () => undefined);
 }
 
+/** What `client.json` says of an embedded server. */
+type ClientFact = 'url' | 'user' | 'password' | 'sysUser' | 'sysPassword';
+
 /** The server of the process that holds the data directory, if one answers. */
 async function runningServer(config: Config): Promise<Reached | undefined> {
   const file = await readFileIfThere(join(config.storage.dataDir, 'nats', 'client.json'));
   if (file === undefined) return undefined;
-  const { url, user, password } = JSON.parse(file.toString()) as Record<'url' | 'user' | 'password', string>;
+  const { url, user, password, sysUser, sysPassword } = JSON.parse(file.toString()) as Record<ClientFact, string>;
   let connections: NatsConnections | undefined;
   try {
-    connections = await connect({ servers: [url], user, password, name: 'millrace command' });
+    const system = { user: sysUser, password: sysPassword };
+    connections = await connect({ servers: [url], user, password, system, name: 'millrace command' });
     const opened = connections;
     const layout = await verifiedLayout(opened, config.nats.natsPrefix);
     return { connections: opened, layout, close: () => opened.close() };
