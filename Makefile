@@ -24,7 +24,7 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs $(SOURCES)
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/left-out.mjs $(SOURCES)
 	node_modules/.bin/tsc -p .
 	node infra/bundle.mjs
 	@touch $@

@@ -22,6 +22,6 @@ export async function startCluster(c: DependencyContainer, said: SaidOfItself): 
   const ports = { ...tokens.portsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH), session: c.resolve(tokens.SESSION) };
   const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles };
   await life.run(new ProcessReporter({ ...ports, ...said }, facts));
-  const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
+  const isOwner = () => !c.resolve(tokens.NATS).isExclusive && c.resolve(tokens.CONTROL).isOwner();
   await life.run(new AlarmTeller({ ...ports, cluster: c.resolve(tokens.CLUSTER_LOOK), isOwner }));
 }

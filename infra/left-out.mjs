@@ -1,0 +1,4 @@
+/** What the bundle has of a package that nothing of ours uses, and that another package asks for while it loads. */
+export function parsePhoneNumber() {
+  throw new Error('this package is left out of the bundle (infra/bundle.mjs)');
+}
