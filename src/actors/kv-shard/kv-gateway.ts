@@ -85,7 +85,10 @@ export class KvShardGateway implements KvGateway {
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const isPatient = request.waiter !== undefined;
       const body = encodeKvRequest(request);
-      return decodeKvResponse(await caller.call(shard, body, isRead(request), isPatient, endMs, request.isGone));
+      const isReading = isRead(request);
+      const isTelling = !isReading && isTold(request);
+      const reply = caller.call(shard, body, isReading, isPatient, endMs, request.isGone, isTelling);
+      return decodeKvResponse(await reply);
     } catch (error) {
       return this.#again(request, error, endMs);
     }
@@ -105,6 +108,11 @@ function isRead(request: KvRequest): boolean {
   // Leaving and listening are said again and again without harm, and a question is none.
   if (['listen', 'unblock', 'reads-only'].includes(request.mode)) return true;
   return request.commands.every((words) => findCommand(words)?.flags.includes('readonly') === true);
+}
+
+/** Does it publish? What a script publishes beside what it writes is known by its entry. */
+function isTold({ commands }: KvRequest): boolean {
+  return commands.some((words) => findCommand(words)?.channels !== undefined);
 }
 
 /** Serves requests of other processes for a shard that this one owns. */

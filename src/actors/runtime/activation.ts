@@ -56,6 +56,8 @@ export interface Activation {
   readonly quietMs: number;
   /** When the old owner was last looked at in its silence; undefined: it was not. */
   readonly sighting?: Sighting | undefined;
+  /** Of the activation before, when that one drained and let go: what was sent to it was answered, or never begun. */
+  readonly releasedEpoch?: number | undefined;
   /** Appends before answering reads, instead of relying on a lease. */
   readonly readsNeedBarrier: boolean;
   /** May reads be answered, given when the last acknowledged append was sent? On the monotonic clock. */

@@ -37,7 +37,11 @@ export function rejectAll<W extends Work>(
     work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
   for (const work of inFlight) settle(work, !isRefused || isSpread(work));
   for (const work of open) settle(work, isSpread(work));
-  for (const work of waiting) settle(work, true);
+  // Of those whose reply waited for proof of ownership alone, what they said has left.
+  for (const work of waiting) {
+    if (work.hasSaid === true && !work.hasWritten) work.reject(outOfTouch(shard, work));
+    else settle(work, true);
+  }
 }
 
 /** A pipeline may have effects in an earlier entry than the one it waits for. */

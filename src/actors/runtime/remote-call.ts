@@ -7,6 +7,8 @@
  *      looked into the journal
  *  RC4 when its time is over and it may have been begun, the owner is asked what became of it before anybody is told
  *      that the outcome is unknown; whatever that was by then, it stays
+ *  RC5 what leaves nothing in the journal is begun by one activation at most: no later one can tell whether it was, unless
+ *      the one before it had handed over
  */
 import { decodeAnswer, encodeRemoteCommand, type OwnerInstant, type RemoteAsk } from '../../codec/remote/index.js';
 import { type CommandId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -61,6 +63,8 @@ export interface AskedCommand {
   readonly isRead: boolean;
   /** The owner may take any time to answer: asking again tells it that somebody still waits. */
   readonly isPatient: boolean;
+  /** May have told somebody of something without an entry: a message that is published. Left out: it has not. */
+  readonly isTold?: boolean | undefined;
   /** Nobody waits for the answer any more: it is asked for no longer, and the owner notices. Left out: somebody always does. */
   readonly isGone?: (() => boolean) | undefined;
 }
@@ -122,8 +126,12 @@ export class RemoteCall {
   }
 
   #try(waitMs: number): Promise<Heard> {
-    const { shard, isRead } = this.asked;
+    const { shard, isRead, isTold } = this.asked;
     const before = isRead || this.#isOwnerOfOld ? undefined : this.ports.readings.onOwnersClock(shard, this.endMs);
+    if (isTold && before !== undefined && this.#mayBeExecutedBefore(before.epoch)) {
+      this.#finish(this.#unknown());
+      return Promise.resolve('at-once');
+    }
     const needsGreeting = !isRead && !this.#isOwnerOfOld && before === undefined;
     return this.#listen(waitMs, () => this.#send(needsGreeting ? 'greet' : 'command', before));
   }
@@ -147,6 +155,10 @@ export class RemoteCall {
 
   get #mayBeExecuted(): boolean {
     return this.#openTries.size > 0 || this.#inDoubt.size > 0;
+  }
+
+  #mayBeExecutedBefore(epoch: number): boolean {
+    return [...this.#openTries.keys(), ...this.#inDoubt].some((known) => known < epoch);
   }
 
   get #isOver(): boolean {
@@ -228,8 +240,9 @@ export class RemoteCall {
       this.#wake('after-a-pause');
       return;
     }
-    if (epoch === by) this.#close(epoch);
-    if (details.isChecked === true) this.#clearUpTo(ask === 'settle' ? by : by - 1);
+    // By whom it was meant for, or by the successor to which that one had handed over.
+    if (epoch === by || details.isClosed === true) this.#close(epoch);
+    if (details.isChecked === true) this.#clear(ask === 'settle' ? by : by - 1);
     this.#isBeingStored = ask === 'settle' && details.isBeingStored === true;
     const isFinal = code === 'OUTCOME_UNKNOWN' || (ask === 'command' && !mayChange(failure));
     if (isFinal) this.#finish(failure);
@@ -264,9 +277,12 @@ export class RemoteCall {
   }
 
   /** Whoever has the journal up to this epoch has not found it there, and nobody of an earlier one can write any more. */
-  #clearUpTo(epoch: number): void {
-    for (const known of [...this.#openTries.keys()]) if (known <= epoch) this.#openTries.delete(known);
-    for (const known of [...this.#inDoubt]) if (known <= epoch) this.#inDoubt.delete(known);
+  #clear(upTo: number): void {
+    const { isTold } = this.asked;
+    // RC5.
+    const isCleared = (known: number): boolean => (isTold ? known === upTo : known <= upTo);
+    for (const known of [...this.#openTries.keys()]) if (isCleared(known)) this.#openTries.delete(known);
+    for (const known of [...this.#inDoubt]) if (isCleared(known)) this.#inDoubt.delete(known);
   }
 
   #finish(result: Uint8Array | MillraceError): void {

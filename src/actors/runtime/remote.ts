@@ -54,6 +54,7 @@ export class ShardCaller {
    * @param isPatient  the owner may take any time to answer: asking again tells it that somebody still waits
    * @param endMs  of this process's monotonic clock: nothing is begun after it. An answer may come a little later
    * @param isGone  nobody waits for the answer any more
+   * @param isTold  may have told somebody of something without an entry: a message that is published
    * @throws SHARD_UNAVAILABLE (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers
    */
   call(
@@ -63,12 +64,14 @@ export class ShardCaller {
     isPatient = false,
     endMs = this.clock.monotonicMs() + this.limits.deadlineMs,
     isGone?: () => boolean,
+    isTold = false,
   ): Promise<Uint8Array> {
     this.#count += 1;
     const commandId = `${this.#prefix}-${this.#count}` as CommandId;
     const { bus, clock, timers } = this;
     const ports = { bus, clock, timers, readings: this.#readings };
-    return new RemoteCall(ports, this.limits, { shard, commandId, body, isRead, isPatient, isGone }, endMs).run();
+    const asked = { shard, commandId, body, isRead, isPatient, isTold, isGone };
+    return new RemoteCall(ports, this.limits, asked, endMs).run();
   }
 }
 
@@ -178,7 +181,8 @@ export class ShardServer<W extends Work> {
     // RQ4. Who is meant knows better than one that was replaced: whichever answers first is heard.
     if (before !== undefined && before.epoch > epoch) return new Promise(() => {});
     if (before !== undefined && before.epoch < epoch) {
-      return refusal(`${shard} has another owner`, { isElsewhere: true });
+      const isClosed = before.epoch === this.actor.releasedEpoch;
+      return refusal(`${shard} has another owner`, { isElsewhere: true, isClosed });
     }
     const deadlineMs = before?.atMs ?? Number.POSITIVE_INFINITY;
     const known = this.#answersById.get(commandId);

@@ -9,8 +9,13 @@
  *  SE4 a lost session is over for good: everything held in its name is given up before a new one, with
  *      a new id, begins
  */
-import { decodeSessionRecord, encodeSessionRecord, type ShardNews } from '../../codec/leases/index.js';
-import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
+import {
+  decodeSessionRecord,
+  encodeSessionRecord,
+  type SessionRecord,
+  type ShardNews,
+} from '../../codec/leases/index.js';
+import { describeError, FORMAT_LEVEL, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Plane } from '../../messages/index.js';
 import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { ClockWatch } from './clock-watch.js';
@@ -97,7 +102,7 @@ export class Session {
   async start(): Promise<void> {
     while (this.#state !== 'closed') {
       const sentAtMs = this.ports.clock.monotonicMs();
-      const outcome = await this.ports.leases.create(this.#key(), encodeSessionRecord({ counter: 0, isDead: false }));
+      const outcome = await this.ports.leases.create(this.#key(), encodeSessionRecord(aliveAfter(0)));
       if (outcome.kind === 'stored') {
         this.#live(outcome.revision, sentAtMs);
         break;
@@ -222,7 +227,7 @@ export class Session {
   async #renewOnce(): Promise<void> {
     const sentAtMs = this.ports.clock.monotonicMs();
     this.#counter += 1;
-    const value = encodeSessionRecord({ counter: this.#counter, isDead: false });
+    const value = encodeSessionRecord(aliveAfter(this.#counter));
     const outcome = await this.ports.leases.update(this.#key(), value, this.#revision);
     if (this.#state !== 'live') return;
     if (outcome.kind === 'stored') {
@@ -273,6 +278,11 @@ export class Session {
   }
 }
 
+/** @param counter  how often it was renewed */
+function aliveAfter(counter: number): SessionRecord {
+  return { counter, isDead: false, readsFormat: FORMAT_LEVEL };
+}
+
 const KEY_PREFIX = 'session.';
 
 export function sessionKey(session: SessionId): string {
@@ -296,12 +306,9 @@ export async function markSessionDead(leases: LeaseStore, session: SessionId): P
     const created = await leases.create(sessionKey(session), encodeSessionRecord({ counter: 0, isDead: true }));
     return created.kind === 'stored' ? 0 : undefined;
   }
-  const { counter, isDead } = decodeSessionRecord(record.value);
-  if (isDead) return counter;
-  const outcome = await leases.update(
-    sessionKey(session),
-    encodeSessionRecord({ counter, isDead: true }),
-    record.revision,
-  );
-  return outcome.kind === 'stored' ? counter : undefined;
+  const found = decodeSessionRecord(record.value);
+  if (found.isDead) return found.counter;
+  const dead = encodeSessionRecord({ ...found, isDead: true });
+  const outcome = await leases.update(sessionKey(session), dead, record.revision);
+  return outcome.kind === 'stored' ? found.counter : undefined;
 }

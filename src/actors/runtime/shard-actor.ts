@@ -116,6 +116,11 @@ export class ShardActor<W extends Work> {
     return this.activation.epoch;
   }
 
+  /** As the activation has it. */
+  get releasedEpoch(): number | undefined {
+    return this.activation.releasedEpoch;
+  }
+
   /** What deadlines of commands for this activation are on. */
   get monotonicMs(): number {
     return this.ports.clock.monotonicMs();
@@ -511,7 +516,7 @@ export class ShardActor<W extends Work> {
     }
     const unproven = this.#unproven.splice(0);
     for (const work of unproven) {
-      if (work.enteredAtMs <= enteredBeforeMs) work.reject(unavailable(`${this.shard}: this owner has lost touch`));
+      if (work.enteredAtMs <= enteredBeforeMs) work.reject(outOfTouch(this.shard, work));
       else this.#unproven.push(work);
     }
     if (this.#mailbox.size + this.#unproven.length > 0) this.#sweepLater();

@@ -303,7 +303,10 @@ export class ShardHost<W extends Work> {
     this.#leftBehind.set(shard, mine.epoch);
     const revision = await this.#takeLease(shard, mine, record?.revision);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
-    this.#activate(shard, mine, revision, isUnchanged ? sighting : undefined);
+    this.#activate(shard, mine, revision, {
+      sighting: isUnchanged ? sighting : undefined,
+      releasedEpoch: lease?.isReleased === true ? lease.epoch : undefined,
+    });
   }
 
   /** A session that was lost meanwhile is another one, though this process goes on. */
@@ -350,7 +353,12 @@ export class ShardHost<W extends Work> {
     return record.revision;
   }
 
-  #activate(shard: ShardName, lease: ShardLease, revision: number, sighting: Sighting | undefined): void {
+  #activate(
+    shard: ShardName,
+    lease: ShardLease,
+    revision: number,
+    former: Pick<Activation, 'sighting' | 'releasedEpoch'>,
+  ): void {
     const { isExclusive, readsNeedBarrier, clusterId } = this.options;
     const { readLeaseMs, marginMs } = this.times;
     const actor = this.options.createActor({
@@ -359,7 +367,7 @@ export class ShardHost<W extends Work> {
       clusterId,
       highWater: lease.highWater,
       quietMs: lease.needsQuiet ? readLeaseMs + marginMs : 0,
-      sighting,
+      ...former,
       readsNeedBarrier,
       mayAnswerReads: isExclusive
         ? () => true

@@ -1,4 +1,4 @@
-/** Proves RC1–RC4, RQ1, RQ2, RQ4, RQ5, SA7, MB2. */
+/** Proves RC1–RC5, RQ1, RQ2, RQ4, RQ5, SA7, MB2. */
 import { expect } from 'chai';
 import { KvShardGateway, type KvWork, serveKvShard } from '../../../src/actors/kv-shard/index.js';
 import { type ShardActor, ShardCaller } from '../../../src/actors/runtime/index.js';
@@ -288,6 +288,44 @@ describe('a command to an owner in another process', () => {
     serve(await stand.serving());
     await pass(300);
     expect(told.reply).to.equal(6);
+  });
+
+  it('that publishes is not executed by a successor when the owner that it was sent to may have executed it (RC5)', async () => {
+    const bus = serve(await stand.serving());
+    ask('SET other 1');
+    await pass(50);
+    await standStill(bus);
+    const told = ask('PUBLISH news 1');
+    await pass(300);
+    serve(await stand.serving());
+    await pass(LIMITS.deadlineMs + LIMITS.settleMs);
+    expect(told).to.not.have.property('reply');
+    expect(told.failure?.code).to.equal('OUTCOME_UNKNOWN');
+  });
+
+  it('that publishes is executed by a successor to which the owner that it was sent to has handed over', async () => {
+    const first = await stand.serving();
+    const bus = serve(first);
+    ask('SET other 1');
+    await pass(50);
+    await first.drain();
+    bus.setConnected(false);
+    serve(await stand.serving({ releasedEpoch: first.epoch }));
+    const told = ask('PUBLISH news 1');
+    await pass(300);
+    expect(told.reply).to.equal(0);
+  });
+
+  it('that publishes is executed by a successor when nobody received it before', async () => {
+    const bus = serve(await stand.serving());
+    ask('SET other 1');
+    await pass(50);
+    bus.setConnected(false);
+    const told = ask('PUBLISH news 1');
+    await pass(300);
+    serve(await stand.serving());
+    await pass(300);
+    expect(told.reply).to.equal(0);
   });
 
   it('is executed by no other than whom it was sent to, though both receive it', async () => {

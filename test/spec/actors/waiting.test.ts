@@ -5,7 +5,7 @@ import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { ERRORS, permissionsOf } from '../../../src/domain/kv/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+import { KvShardStand, LIMITS, type Outcome } from '../../support/kv-shard-stand.js';
 
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
 
@@ -270,6 +270,24 @@ describe('those who listen', () => {
     expect(outcome.failure).to.equal('OUTCOME_UNKNOWN');
     expect(events()).to.have.length(1);
   });
+
+  for (const [what, lose] of [
+    ['is not heard of any more', () => stand.time.advance(LIMITS.holdMs * 1.2)],
+    ['finds that another has the shard', async () => stand.journal.held[0]?.answer({ kind: 'conflict', last: 99 })],
+  ] as const) {
+    it(`hear of a message once, when its owner ${what} as it asks whether it still is: nobody publishes it again`, async () => {
+      listen(['channel', 'news', 1]);
+      await stand.settle();
+      stand.mayAnswerReads = false;
+      stand.journal.isOpen = false;
+      const outcome = stand.send(actor, 'PUBLISH news hello');
+      await stand.settle();
+      await lose();
+      await stand.settle();
+      expect(outcome.failure).to.equal('OUTCOME_UNKNOWN');
+      expect(events()).to.have.length(1);
+    });
+  }
 
   it('hear of a message behind the entry of the transaction that it was in', async () => {
     listen(['channel', 'news', 1]);
