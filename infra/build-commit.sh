@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Builds another commit of this repository in a directory of its own, to be measured beside the one at hand.
+# Builds another commit of this repository in a directory of its own, to be measured or run beside the one at hand.
 #
 #   infra/build-commit.sh <commit> <directory>
 #
 # What is there is kept when it is that commit's. Packages are installed afresh only where the lock file differs.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-commit=$(git -C "$root" rev-parse --verify "$1^{commit}")
+commit=$(git -C "$root" rev-parse --verify --quiet "$1^{commit}") || {
+  echo "$0: this clone has no commit $1: it needs the history (git fetch --unshallow)" >&2
+  exit 1
+}
 mkdir -p "$2"
 directory=$(cd -- "$2" && pwd)
 [ "$(cat "$directory/.commit" 2>/dev/null)" = "$commit" ] && exit 0

@@ -2,9 +2,13 @@
 import { join } from 'node:path';
 import {
   type ClusterLayout,
+  formatOf,
   type MarkKeeper,
   markFile,
   markRecord,
+  Names,
+  type NatsConnections,
+  raiseFormat,
   refuseUnfinishedRestore,
   refuseUsedDirectory,
   shardNames,
@@ -28,7 +32,11 @@ export async function openSource(config: Config, log: Log) {
     throw new MillraceError('BAD_CONFIG', `there is no installation in the data directory ${dataDir}`);
   }
   const { connections, layout, close } = await openForCommand(config, log, false);
-  return { source: storageOfCommand(config, connections, log), installation: installationOf(layout), close };
+  return {
+    source: storageOfCommand(config, connections, log),
+    installation: installationOf(config, connections, layout),
+    close,
+  };
 }
 
 /**
@@ -48,15 +56,19 @@ export async function openTarget(config: Config, log: Log, onBegun: (mark: MarkK
       ? markFile(config.storage.dataDir)
       : markRecord(nats.connections, config.nats.natsPrefix);
     if (!config.isEmbedded) await refuseUnfinishedRestore(mark, 'this NATS');
-    const target = { ...storageOfCommand(config, nats.connections, log), installation: installationOf(nats.layout) };
-    return { target, mark, close: () => nats.close() };
+    const target = {
+      ...storageOfCommand(config, nats.connections, log),
+      installation: installationOf(config, nats.connections, nats.layout),
+    };
+    const raise = (level: number) => raiseFormat(nats.connections, new Names(config.nats.natsPrefix), level);
+    return { target, mark, raiseFormat: raise, close: () => nats.close() };
   } catch (error) {
     await nats.close();
     throw error;
   }
 }
 
-function installationOf(layout: ClusterLayout): Installation {
+function installationOf(config: Config, connections: NatsConnections, layout: ClusterLayout): Installation {
   const { kv, queue, intake } = shardNames(layout);
   const { clusterId, kvShards, queueShards } = layout;
   return {
@@ -66,5 +78,6 @@ function installationOf(layout: ClusterLayout): Installation {
     journals: [...queue, ...kv, CONTROL_SHARD],
     intakes: intake,
     meter: METER_SHARD,
+    format: () => formatOf(connections, new Names(config.nats.natsPrefix)),
   };
 }

@@ -101,6 +101,7 @@ export async function restoreInto(
     await refuseUsedInstallation(opened.target);
     await begin(opened.mark);
     if (key.from !== undefined) await installKey(manifest, key.from, sealKeyFile);
+    await opened.raiseFormat(manifest.format);
     const shards = await restoreBackup(reader, opened.target, manifest, tell);
     const places = shards.map(({ shard, epoch, claim }) => ({ shard, epoch, claim }));
     await opened.mark.write({ ...mark, state: 'complete', finishedAt: new Date().toISOString(), shards: places });

@@ -12,6 +12,7 @@ import {
   Names,
   type NatsConnections,
   natsStanding,
+  raiseFormat,
   readLayout,
   replaceSealKey,
   shardNames,
@@ -26,6 +27,7 @@ import { CONTROL_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
 import { STEERING_USAGE, STEERING_VERBS, steeringCommand } from './cluster-steering.js';
 import { commandLog } from './command-log.js';
+import { ReachedInstallation } from './reached-installation.js';
 
 /** @returns 0 fine, 1 differences were found, 2 asked wrongly. @throws MillraceError */
 export async function clusterCommand(
@@ -110,22 +112,33 @@ async function steer(argv: readonly string[], config: Config, write: (text: stri
   const log = commandLog(config);
   const { connections, layout, close } = await openToLook(config, log);
   const parts = commandParts(config, connections, log);
+  const installation = new ReachedInstallation(config, parts, layout, close);
   const membership = new Membership(parts.bus, parts.clock);
   try {
     membership.start();
     await parts.timers.pause(HEARD_HEARTBEATS * config.ownership.sessionHeartbeatMs);
     const { kv, queue } = shardNames(layout);
-    const nats = natsStanding(connections, new Names(config.nats.natsPrefix), layout);
+    const names = new Names(config.nats.natsPrefix);
     const shards = [CONTROL_SHARD, ...kv, ...queue];
+    const by = `${userInfo().username}@${hostname()}`;
     return await steeringCommand(argv, {
       ...parts,
-      cluster: new ClusterLook({ ...parts, membership, nats }, { ...layout, shards }),
-      steering: new Steering(parts, `${userInfo().username}@${hostname()}`),
+      cluster: new ClusterLook(
+        { ...parts, membership, nats: natsStanding(connections, names, layout) },
+        { ...layout, shards },
+      ),
+      steering: new Steering(parts, by),
+      formats: {
+        by,
+        client: installation.client,
+        raiseLayout: (level) => raiseFormat(connections, names, level),
+        account: async () => (await installation.followControl()).state.firstStart?.account,
+      },
       write,
       writeError: (text) => void process.stderr.write(text),
     });
   } finally {
     membership.stop();
-    await close();
+    await installation.close();
   }
 }

@@ -1,4 +1,5 @@
 /** How `millrace cluster status` shows a cluster to a person: what is wrong first, then a table of each kind. */
+import { FIRST_FORMAT_LEVEL } from '../kernel/index.js';
 import type { ClusterStatus, ProcessStatus, ShardStatus } from '../ports/index.js';
 import { table } from './table.js';
 
@@ -8,6 +9,7 @@ export function clusterTables(status: ClusterStatus, nowMs: number): string {
   return [
     `cluster ${clusterId}: ${alarms.length === 0 ? 'all is well' : `to be looked at: ${alarms.length}`}\n`,
     ...alarms.map((alarm) => `  ${alarm}\n`),
+    formatLine(status),
     `\n${processTable(status.processes, nowMs)}`,
     `\n${shardTable(status.shards, nowMs)}`,
     `\n${servers.length === 0 ? 'NATS servers: not known; give credentials of their system account\n' : serverTable(status)}`,
@@ -16,18 +18,27 @@ export function clusterTables(status: ClusterStatus, nowMs: number): string {
   ].join('');
 }
 
+/** Both are the same but between the upgrade of the last process and `millrace cluster upgrade`. */
+function formatLine({ format, processes }: ClusterStatus): string {
+  if (format === undefined) return '';
+  const read = Math.min(...processes.map(({ readsFormat = FIRST_FORMAT_LEVEL }) => readsFormat));
+  const more = read > format && processes.length > 0 ? `; all processes read ${read}: millrace cluster upgrade` : '';
+  return `format level ${format}${more}\n`;
+}
+
 function processTable(processes: readonly ProcessStatus[], nowMs: number): string {
   const rows = processes.map((one) => [
     one.process,
     one.isDrained ? `${one.state}, drained` : one.state,
     one.host === undefined ? '' : `${one.host}:${one.pid}`,
     one.version ?? '',
+    shown(one.readsFormat),
     (one.roles ?? []).join(','),
     String(one.ownedShards),
     one.startedAtMs === undefined ? '' : age(nowMs - one.startedAtMs),
     one.clockAheadMs === undefined ? '' : `${one.clockAheadMs} ms${one.isClockInDoubt === true ? ', in doubt' : ''}`,
   ]);
-  return table(['PROCESS', 'STATE', 'HOST:PID', 'VERSION', 'ROLES', 'SHARDS', 'UP', 'CLOCK'], rows);
+  return table(['PROCESS', 'STATE', 'HOST:PID', 'VERSION', 'READS', 'ROLES', 'SHARDS', 'UP', 'CLOCK'], rows);
 }
 
 function shardTable(shards: readonly ShardStatus[], nowMs: number): string {

@@ -1,16 +1,18 @@
 /**
- * `millrace cluster status|drain|undrain|move`, given the cluster that they look at. A wish is written, then the command
+ * `millrace cluster status|drain|undrain|move|upgrade`, given the cluster that they look at. A wish is written, then the command
  * waits until it is so: processes follow wishes by themselves.
  */
 import type { Steering } from '../actors/cluster/index.js';
-import type { SessionId, ShardName } from '../kernel/index.js';
+import { FORMAT_LEVEL, type SessionId, type ShardName } from '../kernel/index.js';
 import type { Clock, ClusterStatus, ClusterWatch, ProcessStatus, Timers } from '../ports/index.js';
+import { type FormatRaising, raiseFormats } from './cluster-formats.js';
 import { clusterTables } from './cluster-output.js';
 import { parse, RefusedCommand, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
 
 export interface ClusterSteeringDeps {
   readonly cluster: ClusterWatch;
   readonly steering: Steering;
+  readonly formats: FormatRaising;
   readonly clock: Clock;
   readonly timers: Timers;
   write(text: string): void;
@@ -23,6 +25,7 @@ export const STEERING_USAGE = `usage: millrace cluster init|verify|adopt-key
        millrace cluster drain PROCESS [--wait SECONDS]
        millrace cluster undrain PROCESS
        millrace cluster move SHARD PROCESS|anywhere [--wait SECONDS]
+       millrace cluster upgrade
        (PROCESS is as status shows it, or how it begins where no other begins so)
 `;
 
@@ -38,7 +41,7 @@ export function steeringCommand(argv: readonly string[], deps: ClusterSteeringDe
   return runVerb(['cluster', STEERING_USAGE, STEERING_VERBS], argv, deps);
 }
 
-export const STEERING_VERBS: Verbs<ClusterSteeringDeps> = { status, drain, undrain, move };
+export const STEERING_VERBS: Verbs<ClusterSteeringDeps> = { status, drain, undrain, move, upgrade };
 
 async function status(argv: readonly string[], { cluster, clock, write }: ClusterSteeringDeps): Promise<void> {
   const { flags } = parse(argv, [], ['json'], 0);
@@ -64,6 +67,13 @@ async function drain(argv: readonly string[], deps: ClusterSteeringDeps): Promis
     return undefined;
   });
   deps.write(`${process} is drained: it owns nothing, and goes on as an edge\n`);
+}
+
+async function upgrade(argv: readonly string[], { cluster, formats, timers, write }: ClusterSteeringDeps) {
+  parse(argv, [], [], 0);
+  const lookAgain = () => timers.pause(LOOK_EVERY_MS).then(() => cluster.look());
+  await raiseFormats(await cluster.look(), lookAgain, formats);
+  write(`format level ${FORMAT_LEVEL} counts: programs that read less are refused\n`);
 }
 
 /** What belongs there by itself comes back by itself. */

@@ -2,6 +2,7 @@ export * from './byte-budget.js';
 export * from './bytes.js';
 export * from './called-url.js';
 export * from './errors.js';
+export * from './format-level.js';
 export * from './gathering.js';
 export * from './growing-bytes.js';
 export * from './ids.js';

@@ -56,5 +56,7 @@ export const processReport = openFields({
   shards: listOf(shardReport),
   /** Shards that it stopped because their journal is in doubt. */
   stopped: listOf(openRecord({ shard: text<ShardName>(), why: text() })),
+  /** Up to which level it reads what is stored, and writes what may be. Older versions do not say, and read the first alone. */
+  readsFormat: absent(integer),
 });
 export type ProcessReport = TypeOf<typeof processReport>;

@@ -45,6 +45,8 @@ export interface StreamStanding {
 
 /** What NATS says of itself. */
 export interface NatsStanding {
+  /** The level of the forms in which things may be stored. @throws JOURNAL_UNAVAILABLE */
+  format(): Promise<number>;
   servers(): Promise<readonly NatsServerStanding[]>;
   /** @throws JOURNAL_UNAVAILABLE */
   streams(): Promise<readonly StreamStanding[]>;
@@ -58,6 +60,8 @@ export interface Wish {
 
 export interface ClusterStatus {
   readonly clusterId: string;
+  /** The level of the forms in which things may be stored: no program that reads less is let in. */
+  readonly format?: number;
   /** What a person should look at, a line each. */
   readonly alarms: readonly string[];
   readonly processes: readonly ProcessStatus[];

@@ -156,6 +156,7 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   DeleteApiKey: of({ email, id: small.map(keyId) }),
   ListApiKeys: of({ email }),
   SignOut: of({ session: small, untilMs: fc.constantFrom(0, 2 ** 45) }),
+  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3), by: small }),
   CreateSearchIndex: fc.tuple(small, account, tokens).map(([name, of, made]) => ({
     index: newIndex(`i${name}`, { account: of, tokens: made }),
   })),

@@ -40,8 +40,9 @@ interface Asked {
   readonly process: SessionId;
   readonly report: ProcessReport | undefined;
   readonly clockAheadMs?: number;
-  /** Its session was taken for dead. */
+  /** What its session's record says of one that does not answer: it was taken for dead, and what it reads. */
   readonly isGone?: boolean;
+  readonly readsFormat?: number | undefined;
 }
 
 export class ClusterLook implements ClusterWatch {
@@ -65,19 +66,21 @@ export class ClusterLook implements ClusterWatch {
     const unknown: string[] = [];
     const known = <T>(what: string, question: Promise<T>, otherwise: T): Promise<T> =>
       question.catch((error: unknown) => {
-        unknown.push(`${what} cannot be asked: ${describeError(error)}`);
+        unknown.push(`${what} ${CANNOT_BE_ASKED}: ${describeError(error)}`);
         return otherwise;
       });
-    const [asked, { drained, moves }, servers, streams] = await Promise.all([
+    const [asked, { drained, moves }, servers, streams, format] = await Promise.all([
       known('leases', this.#processes(), this.#heard()).then((all) => this.#askAll(all)),
       known('wishes', this.#wishes(), NO_WISHES),
       nats.servers(),
       known('streams', nats.streams(), []),
+      known('formats', nats.format(), undefined),
     ]);
     const lastPositions = new Map(streams.map(({ stream, lastPosition }) => [stream, lastPosition]));
     const wished = new Map(moves.map(({ shard, process }) => [shard, process]));
     const status = {
       clusterId: this.cluster.clusterId,
+      ...(format !== undefined && { format }),
       processes: asked.map((one) =>
         processStatus(
           one,
@@ -133,7 +136,9 @@ export class ClusterLook implements ClusterWatch {
     } catch {
       try {
         const record = await leases.get(sessionKey(session));
-        return record && { process, report: undefined, isGone: decodeSessionRecord(record.value).isDead };
+        if (record === undefined) return undefined;
+        const { isDead: isGone, readsFormat } = decodeSessionRecord(record.value);
+        return { process, report: undefined, isGone, readsFormat };
       } catch {
         return { process, report: undefined };
       }
@@ -141,6 +146,8 @@ export class ClusterLook implements ClusterWatch {
   }
 }
 
+/** So begins, behind its subject, the alarm that the look is not whole. */
+export const CANNOT_BE_ASKED = 'cannot be asked';
 const NOTHING = new Uint8Array();
 /** What is finer is how long the answer took, and another each time. */
 const CLOCK_STEP_MS = 10;
@@ -149,8 +156,12 @@ function inSteps(ms: number): number {
   return Math.round(ms / CLOCK_STEP_MS) * CLOCK_STEP_MS || 0;
 }
 
-function processStatus({ process, isGone, report, clockAheadMs = 0 }: Asked, isDrained: boolean): ProcessStatus {
-  if (report === undefined) return { process, state: isGone === true ? 'gone' : 'silent', isDrained, ownedShards: 0 };
+function processStatus({ process, report, clockAheadMs = 0, ...record }: Asked, isDrained: boolean): ProcessStatus {
+  if (report === undefined) {
+    const state = record.isGone === true ? 'gone' : 'silent';
+    const { readsFormat } = record;
+    return { process, state, isDrained, ownedShards: 0, ...(readsFormat !== undefined && { readsFormat }) };
+  }
   const { nowMs: _, shards, ...said } = report;
   const state = report.checks.every(({ ok }) => ok) ? 'ready' : 'not-ready';
   const ownedShards = shards.filter(({ state: of }) => of === 'serving').length;

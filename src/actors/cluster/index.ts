@@ -1,6 +1,6 @@
 export { AlarmTeller } from './alarm-teller.js';
 export { alarmsOf } from './cluster-alarms.js';
 export { LOOK_FRESH_MS, MAX_DRAINED, PROCESS_ANSWER_MS } from './cluster-limits.js';
-export { ClusterLook } from './cluster-look.js';
+export { CANNOT_BE_ASKED, ClusterLook } from './cluster-look.js';
 export { ProcessReporter, type SaidOfItself } from './process-reporter.js';
 export { Steering } from './steering.js';

@@ -1,5 +1,6 @@
 /** What this process says of itself to whoever looks at the cluster: it answers for nobody else. */
 import { encodeProcessReport } from '../../codec/cluster/index.js';
+import { FORMAT_LEVEL } from '../../kernel/index.js';
 import type { ProcessReport, ShardReport } from '../../messages/index.js';
 import type { Bus, Check, Clock, Subscription } from '../../ports/index.js';
 import type { ClockWatch, Session, ShardActor, ShardHost, Work } from '../runtime/index.js';
@@ -55,6 +56,7 @@ export class ProcessReporter {
       checks: Object.entries(checks()).map(([name, { ok, detail }]) => ({ name, ok, ...(detail && { detail }) })),
       shards: hosts.flatMap((host) => host.actors().map(shardReport)),
       stopped: hosts.flatMap((host) => [...host.stoppedShards()].map(([shard, { message: why }]) => ({ shard, why }))),
+      readsFormat: FORMAT_LEVEL,
     };
   }
 }

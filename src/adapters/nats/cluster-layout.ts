@@ -4,8 +4,8 @@
  *  CL1 a stream is created only while the layout record is incomplete, by whoever holds its attempt
  *  CL2 two that initialise at once make one installation: the loser waits for the winner
  *  CL3 an initialisation that died is finished by the next one, under the same cluster id
- *  CL4 a layout that is complete is never changed, but for which key seals secrets (`layout-seal-key.ts`); asking for
- *      another one is refused
+ *  CL4 a layout that is complete is never changed, but for which key seals secrets (`layout-seal-key.ts`) and the level of
+ *      formats (`layout-format.ts`); asking for another one is refused
  */
 import { nuid } from 'nats';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';

@@ -5,6 +5,7 @@ export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-jour
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
 export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
+export { formatOf, raiseFormat } from './layout-format.js';
 export { type ClusterLayout, readLayout } from './layout-record.js';
 export { replaceSealKey } from './layout-seal-key.js';
 export { LeaderSpread } from './leader-spread.js';

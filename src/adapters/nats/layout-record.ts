@@ -1,5 +1,5 @@
 /** The record that an installation's layout is kept in. */
-import { assert, MillraceError } from '../../kernel/index.js';
+import { assert, FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi } from './jetstream-api.js';
 import { JetStreamLeaseStore } from './jetstream-lease-store.js';
@@ -13,7 +13,7 @@ export interface ClusterLayout extends DeclaredCounts {
   readonly complete: boolean;
   /** Which key seals the secrets of this installation; recorded by the first process that starts on it. */
   readonly sealKeyId?: string;
-  /** The level of the formats in which things are stored here; left out: 1. Who knows less could not read all of it. */
+  /** The level of the forms in which things may be stored here; left out: the first. Who reads less is refused. */
   readonly format?: number;
   /** When each stream was created, as its server says, by its name without prefix. */
   readonly streams: Readonly<Record<string, string>>;
@@ -30,8 +30,6 @@ export interface VersionedLayout {
 }
 
 export const LAYOUT_KEY = 'cluster';
-/** The highest level of formats that this program reads. */
-const KNOWN_FORMAT = 1;
 
 /** The layout as it is recorded, complete or not; undefined where nothing was ever initialised. */
 export async function readLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout | undefined> {
@@ -51,6 +49,29 @@ export function layoutOf({ attempt: _, ...layout }: LayoutRecord): ClusterLayout
   return layout;
 }
 
+/**
+ * Somebody else's change at the same moment is not lost.
+ * @param change  gives the record back as it is where there is nothing to change
+ * @throws JOURNAL_UNAVAILABLE
+ */
+export async function changeLayout(
+  connections: NatsConnections,
+  prefix: string,
+  change: (record: LayoutRecord) => LayoutRecord,
+): Promise<LayoutRecord> {
+  const store = layoutStore(connections, new Names(prefix));
+  for (;;) {
+    const found = await store.get(LAYOUT_KEY);
+    if (found === undefined) throw new MillraceError('JOURNAL_UNAVAILABLE', 'the layout cannot be read');
+    const record = decodeLayout(found.value);
+    const changed = change(record);
+    if (changed === record) return record;
+    const outcome = await store.update(LAYOUT_KEY, encodeLayout(changed), found.revision);
+    // Another's may have been first, or nobody knows: what is recorded is looked at again.
+    if (outcome.kind === 'stored') return changed;
+  }
+}
+
 export function encodeLayout(record: LayoutRecord): Uint8Array {
   return Buffer.from(JSON.stringify(record), 'utf8');
 }
@@ -59,9 +80,9 @@ export function encodeLayout(record: LayoutRecord): Uint8Array {
 export function decodeLayout(bytes: Uint8Array): LayoutRecord {
   const record = JSON.parse(Buffer.from(bytes).toString('utf8')) as LayoutRecord;
   assert(record.version === 1, 'a layout of a newer version', { version: record.version });
-  const { format = 1 } = record;
-  if (format > KNOWN_FORMAT) {
-    const message = `this installation has format level ${format}, and this program reads up to ${KNOWN_FORMAT}: start a newer one`;
+  const { format = FIRST_FORMAT_LEVEL } = record;
+  if (format > FORMAT_LEVEL) {
+    const message = `this installation has format level ${format}, and this program reads up to ${FORMAT_LEVEL}: start a newer one`;
     throw new MillraceError('BAD_CONFIG', message, { format });
   }
   return record;

@@ -1,6 +1,7 @@
 /** What NATS says of its servers and of an installation's streams, for whoever looks at the cluster. */
 import type { NatsServerStanding, NatsStanding, StreamStanding } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
+import { formatOf } from './layout-format.js';
 import { askServers, type NatsServerStatus } from './server-status.js';
 import { type ListedStream, listStreams } from './stream-list.js';
 import type { DeclaredCounts } from './streams.js';
@@ -9,6 +10,7 @@ import type { Names } from './subjects.js';
 /** @param connections of a process or a command, with the system account where servers are to be asked */
 export function natsStanding(connections: NatsConnections, names: Names, counts: DeclaredCounts): NatsStanding {
   return {
+    format: () => formatOf(connections, names),
     servers: async () => {
       const servers = await askServers(connections, 1, 1);
       return servers === 'unknown' ? [] : serverStandings(servers);

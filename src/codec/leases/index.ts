@@ -40,6 +40,8 @@ const sessionRecord = openFields({
   counter: integer,
   /** Set by a successor before it takes the session's shards: no renewal is accepted after it. */
   isDead: flag,
+  /** Up to which level its process reads what is stored. Not in those of older versions, which read the first alone. */
+  readsFormat: absent(integer),
 });
 export type SessionRecord = TypeOf<typeof sessionRecord>;
 export const [encodeSessionRecord, decodeSessionRecord] = bothWays(versioned(1, sessionRecord), 'a session');

@@ -46,6 +46,10 @@ export const AUDIT_ACTIONS = {
   updateLimits: [44, 'Update Limits'],
   enablePrometheus: [45, 'Enable Prometheus'],
   disablePrometheus: [46, 'Disable Prometheus'],
+  runCommands: [47, 'Run Commands'],
+  useQueue: [48, 'Use Queue'],
+  changeDocuments: [49, 'Change Documents'],
+  raiseFormat: [50, 'Raise Format Level'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -20,6 +20,7 @@ import {
   decideListDatabases,
   decideReset,
 } from './decide-databases.js';
+import { decideRaiseFormat } from './decide-format.js';
 import {
   decideAudited,
   decideListAudit,
@@ -73,6 +74,7 @@ export const CONTROL_COMMANDS: ControlTable = {
   LeaseQuota: { decide: decideLease, ...ofDatabase },
   ReturnQuota: { decide: decideReturn, ...ofDatabase },
   EndSession: { decide: decideEndSession },
+  RaiseFormat: { decide: decideRaiseFormat },
   FoldMeter: {
     decide: decideFold,
     bytes: ({ records }) =>

@@ -92,6 +92,8 @@ const notedCommands = {
     unused: integer,
   }),
   EndSession: openKind(9, { session: sessionId }),
+  /** Every process there is reads what may be written from here on; who asks has made sure of it. Answered as `FormatIs`. */
+  RaiseFormat: openKind(49, { level: integer, by: looseText() }),
   /** Everything of the meter's log behind `after`, up to `position`. */
   FoldMeter: openKind(10, { after: integer, position: integer, records: listOf(meteredRecord) }),
 };
@@ -168,5 +170,6 @@ export const controlReplies = {
   SessionIsOver: openKind(7, {}),
   /** Up to where the meter's log is counted. */
   MeterIsFolded: openKind(8, { position: integer }),
+  FormatIs: openKind(23, { level: integer }),
 };
 export type ControlReply = UnionOf<'type', typeof controlReplies>;

@@ -101,6 +101,12 @@ const CONTROL_EVENTS: EventTable = {
   BackupEnded: { evolve: backupEnded, leavesAccess },
   BackupDeleted: { evolve: backupDeleted, leavesAccess },
   AuditNoted: { evolve: ({ type: _, ...entry }, { audit }) => audit.add(entry), leavesAccess },
+  FormatRaised: {
+    evolve: ({ type: _, ...raised }, state) => {
+      state.format = raised;
+    },
+    leavesAccess,
+  },
   SignedOut: {
     evolve: (event, { signedOut }) => signedOut.add(event, event.atMs),
     isAwaited,

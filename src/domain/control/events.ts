@@ -118,6 +118,8 @@ export const controlEvents = {
   BackupDeleted: openKind(35, { backup: backupId, atMs: integer }),
   AuditNoted: openKind(36, auditEntryFields),
   SignedOut: openKind(38, { ...signedOutFields, atMs: integer }),
+  /** From here on forms of this level may be stored, here and in every other journal. */
+  FormatRaised: openKind(39, { level: integer, by: looseText(), atMs: integer }),
   // ── in snapshots only ──
   SearchTombstoneRestored: openKind(37, {
     index: openRecord({ ...newSearchIndexFields, createdAtMs: integer, deletedAtMs: integer }),

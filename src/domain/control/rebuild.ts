@@ -5,6 +5,7 @@ import type { Account, Database } from './records.js';
 import type { ControlState } from './state.js';
 
 export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
+  if (state.format !== undefined) yield { type: 'FormatRaised', ...state.format };
   for (const account of sorted(state.accounts)) yield* accountEvents(account);
   for (const [account, atMs] of sortedEntries(state.deletedAccounts)) yield { type: 'AccountDeleted', account, atMs };
   for (const key of sorted(state.apiKeys.byId)) yield { type: 'ApiKeyCreated', ...key };

@@ -15,6 +15,7 @@ import { ApiKeys } from './api-keys.js';
 import { AuditLog } from './audit-log.js';
 import { BackupRecords } from './backups.js';
 import { DayCounts } from './day-counts.js';
+import type { ControlEventOf } from './events.js';
 import { Owned } from './owned.js';
 import { People } from './people.js';
 import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
@@ -50,6 +51,8 @@ export class ControlState extends DayCounts {
   readonly audit: AuditLog;
   /** Deleted ones too. */
   readonly databases = new Map<DatabaseId, Database>();
+  /** The level of the forms in which things are stored, once it was raised. */
+  format: Omit<ControlEventOf<'FormatRaised'>, 'type'> | undefined;
   firstStart: { readonly account: AccountId; readonly database: DatabaseId } | undefined;
   /** They are keyed by SHA-256 of the token. */
   readonly tokens = new Map<string, TokenOwner>();

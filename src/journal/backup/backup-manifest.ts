@@ -7,11 +7,9 @@
  *  BMA1 a manifest that was changed by as much as a bit is refused
  */
 import { createHash } from 'node:crypto';
-import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, type ShardName } from '../../kernel/index.js';
 import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
 import type { ChainHead } from '../chain.js';
-
-export const BACKUP_FORMAT = 1;
 
 export interface BackupHead extends Omit<ChainHead, 'hash'> {
   /** 64 hex digits. */
@@ -41,7 +39,8 @@ export interface LogBackup {
 }
 
 export interface BackupManifest {
-  readonly format: typeof BACKUP_FORMAT;
+  /** The level of the forms in which things in it may be stored (`kernel/format-level.ts`). */
+  readonly format: number;
   /** Version of the program. */
   readonly madeBy: string;
   readonly clusterId: string;
@@ -91,13 +90,15 @@ export async function readManifest(files: BackupFiles): Promise<BackupManifest> 
   const { sha256, contents } = parsed(Buffer.concat(read).toString('utf8'));
   // Written and parsed, JSON of lists, texts and whole numbers is the same text again.
   if (sha256 !== digestOf(JSON.stringify(contents))) throw damaged('it does not have its digest');
-  if (contents?.format !== BACKUP_FORMAT) {
-    throw new MillraceError(
-      'INVALID',
-      `a backup of format ${String(contents?.format)}, which this release cannot read`,
-    );
+  const { format } = contents ?? {};
+  if (contents === undefined || !isReadable(format)) {
+    throw new MillraceError('INVALID', `a backup of format ${String(format)}, which this release cannot read`);
   }
   return contents;
+}
+
+function isReadable(format: unknown): boolean {
+  return Number.isSafeInteger(format) && Number(format) >= FIRST_FORMAT_LEVEL && Number(format) <= FORMAT_LEVEL;
 }
 
 function parsed(text: string): { sha256?: string; contents?: BackupManifest } {

@@ -17,7 +17,6 @@ import { chainAfter } from '../entry-reader.js';
 import { SnapshotStore, type StoredManifest, segmentsOfPartition } from '../snapshot-store.js';
 import { meterPositionOf, StatisticsSnapshots, type StoredStatistics } from '../statistics-snapshots.js';
 import {
-  BACKUP_FORMAT,
   type BackupManifest,
   headToJson,
   type JournalBackup,
@@ -45,6 +44,8 @@ export interface Installation {
   readonly journals: readonly ShardName[];
   readonly intakes: readonly ShardName[];
   readonly meter: ShardName;
+  /** The level of the forms in which things may be stored there by now. */
+  format(): Promise<number>;
 }
 
 export interface BackupMaker {
@@ -75,7 +76,8 @@ export async function createBackup(
   const { meter, statistics } = await copyMeter(source, files, installation);
   const { clusterId, kvShards, queueShards } = installation;
   const manifest: BackupManifest = {
-    format: BACKUP_FORMAT,
+    // Behind all that was copied: the level is raised before anything of it is written.
+    format: await installation.format(),
     ...maker,
     clusterId,
     kvShards,

@@ -199,7 +199,7 @@ describe('control: after any commands', () => {
   it('every kind of command is accepted at times, so that all this says something', () => {
     const accepted = new Set<string>();
     const kinds = new Set<string>();
-    for (const program of fc.sample(programs, { numRuns: 800, seed: 7 })) {
+    for (const program of fc.sample(programs, { numRuns: 1000, seed: 7 })) {
       play(program, (command, state, nowMs) => {
         kinds.add(command.type);
         if (decide(command, state, { nowMs }).reply.type !== 'Rejected') accepted.add(command.type);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { readManifest } from '../../../src/journal/backup/index.js';
 import { placesOf, readRecords, writeRecords } from '../../../src/journal/backup/record-files.js';
-import { isMillraceError } from '../../../src/kernel/index.js';
+import { FORMAT_LEVEL, isMillraceError } from '../../../src/kernel/index.js';
 import { MemoryFiles, MemoryInstallation } from './stand.js';
 
 interface Named {
@@ -91,6 +91,21 @@ describe('backup: manifest', () => {
         const error = await readManifest(files).catch((cause: unknown) => cause);
         expect(isMillraceError(error, 'JOURNAL_DAMAGED'), `bit ${bit} of byte ${at}`).to.equal(true);
       }
+    }
+  });
+
+  it('bears the level of the forms that may be in it, and is refused by a program that reads less', async () => {
+    const world = new MemoryInstallation(1, 1);
+    world.formatLevel = FORMAT_LEVEL;
+    const files = new MemoryFiles();
+    expect((await world.backup(files)).format).to.equal(FORMAT_LEVEL);
+    expect((await readManifest(files)).format).to.equal(FORMAT_LEVEL);
+    for (const format of [FORMAT_LEVEL + 1, 0]) {
+      world.formatLevel = format;
+      await world.backup(files);
+      const error = await readManifest(files).catch((cause: unknown) => cause);
+      expect(isMillraceError(error, 'INVALID')).to.equal(true);
+      expect(String(error)).to.contain(`a backup of format ${format}, which this release cannot read`);
     }
   });
 

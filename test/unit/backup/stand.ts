@@ -14,7 +14,7 @@ import {
   verifyBackup,
 } from '../../../src/journal/backup/index.js';
 import { type AuditRetention, compactShard } from '../../../src/journal/index.js';
-import type { ShardName } from '../../../src/kernel/index.js';
+import { FIRST_FORMAT_LEVEL, type ShardName } from '../../../src/kernel/index.js';
 import type { BackupFiles, Clock, FileRef, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
@@ -72,6 +72,8 @@ export class MemoryInstallation {
   readonly memoryJournal: MemoryJournal;
   readonly memoryObjects = new MemoryObjectStore();
   readonly installation: Installation;
+  /** The level of stored forms. */
+  formatLevel: number = FIRST_FORMAT_LEVEL;
 
   constructor(
     kvShards: number,
@@ -87,7 +89,15 @@ export class MemoryInstallation {
     const intakes = named('INTAKE', queueShards);
     const journals = [...named('QUEUE', queueShards), ...named('KV', kvShards), 'CONTROL' as ShardName];
     const meter = 'METER' as ShardName;
-    this.installation = { clusterId, kvShards, queueShards, journals, intakes, meter };
+    this.installation = {
+      clusterId,
+      kvShards,
+      queueShards,
+      journals,
+      intakes,
+      meter,
+      format: async () => this.formatLevel,
+    };
     for (const shard of [...journals, ...intakes, meter]) this.memoryJournal.createStream(shard);
   }
 

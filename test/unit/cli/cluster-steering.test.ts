@@ -18,6 +18,10 @@ const process = (id: string, more: Partial<ProcessStatus> = {}): ProcessStatus =
   ...more,
 });
 
+const nobody = async (): Promise<never> => {
+  throw new Error('steering asks nobody to raise a level');
+};
+
 /** @param follows  wishes are followed after so many looks */
 function stand(follows = Number.POSITIVE_INFINITY) {
   const time = new ManualTime();
@@ -51,6 +55,7 @@ function stand(follows = Number.POSITIVE_INFINITY) {
   const deps = {
     cluster: { look },
     steering,
+    formats: { client: { send: nobody }, by: 'ann@desk', raiseLayout: nobody, account: nobody },
     clock: time,
     timers: time,
     write: (text: string) => {
@@ -107,8 +112,17 @@ describe('the tables of a cluster', () => {
     const text = clusterTables(
       {
         clusterId: 'C',
+        format: 1,
         alarms: ['without an owner: KV_1'],
-        processes: [process('node-a', { isDrained: true, clockAheadMs: 7, isClockInDoubt: true, startedAtMs: nowMs })],
+        processes: [
+          process('node-a', {
+            isDrained: true,
+            clockAheadMs: 7,
+            isClockInDoubt: true,
+            startedAtMs: nowMs,
+            readsFormat: 2,
+          }),
+        ],
         shards: [
           { shard: 'KV_0' as ShardName, owner: wish.process, state: 'replaying', replayed: 1, toReplay: 3 },
           { shard: 'KV_1' as ShardName, owner: undefined },
@@ -121,6 +135,7 @@ describe('the tables of a cluster', () => {
       nowMs,
     );
     expect(text).to.match(/^cluster C: to be looked at: 1\n {2}without an owner: KV_1\n/);
+    expect(text).to.contain('\nformat level 1; all processes read 2: millrace cluster upgrade\n');
     for (const part of [
       /ready, drained/,
       /7 ms, in doubt/,

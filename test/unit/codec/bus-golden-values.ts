@@ -82,6 +82,7 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
   ],
   AuditEntries: [{ type: 'AuditEntries', entries: [entry, { ...entry, entity: HALF_A_PAIR }] }],
   SignedOut: [{ type: 'SignedOut' }],
+  FormatIs: [{ type: 'FormatIs', level: 2 }],
 };
 
 const session = 'node-0123456789abcdef' as SessionId;
@@ -128,6 +129,7 @@ export const GOLDEN_SHARD_LEASES: readonly ShardLease[] = [
 export const GOLDEN_SESSIONS = [
   { counter: 0, isDead: false },
   { counter: 256, isDead: true },
+  { counter: 3, isDead: false, readsFormat: 2 },
 ];
 export const GOLDEN_BOOT_TIMES = [
   [],
@@ -211,4 +213,5 @@ export const GOLDEN_REPORTS: readonly ProcessReport[] = [
     shards: [shard, { ...shard, state: 'serving', position: 9, lastStoreMs: 1.25, snapshotAtMs: 1_767_225_600_000 }],
     stopped: [{ shard: 'KV_2' as ShardName, why: 'in doubt' }],
   },
+  { ...report, readsFormat: 2 },
 ];

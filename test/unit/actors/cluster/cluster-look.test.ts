@@ -17,7 +17,7 @@ import { MemoryLog } from '../../../support/kv-face.js';
 import { ManualTime, MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
 
 const SHARDS = ['CONTROL', 'KV_0', 'KV_1'] as ShardName[];
-const NOTHING_SAID: NatsStanding = { servers: async () => [], streams: async () => [] };
+const NOTHING_SAID: NatsStanding = { format: async () => 1, servers: async () => [], streams: async () => [] };
 const SHARD = { state: 'serving', mailboxCommands: 0, mailboxBytes: 0, toReplay: 0, replayed: 0, position: 8 };
 
 function reportOf(process: string, said: Partial<ProcessReport> = {}): ProcessReport {

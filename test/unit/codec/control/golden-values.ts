@@ -194,6 +194,7 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   },
   ApiKeyDeleted: { type: 'ApiKeyDeleted', id: apiKey, atMs },
   SignedOut: { type: 'SignedOut', session: '0b8f7a52-2b6e-4b38-9c9e-0d8f1c2a3b4c', untilMs: atMs + 1, atMs },
+  FormatRaised: { type: 'FormatRaised', level: 2, by: 'root@host', atMs },
   SearchIndexCreated: { type: 'SearchIndexCreated', index: { ...searchIndex, tokens: searchTokens } },
   SearchIndexSet: {
     type: 'SearchIndexSet',

@@ -1,0 +1,120 @@
+/** `millrace cluster upgrade`: who has to read a level before it counts, and in which order it comes to count. Proves CFO1–CFO3. */
+import { expect } from 'chai';
+import { raiseFormats } from '../../../src/cli/cluster-formats.js';
+import type { ControlCommand } from '../../../src/domain/control/index.js';
+import { type AccountId, FIRST_FORMAT_LEVEL, FORMAT_LEVEL, type SessionId } from '../../../src/kernel/index.js';
+import type { ClusterStatus, ProcessStatus } from '../../../src/ports/index.js';
+
+const FIRST = 'ac-first' as AccountId;
+
+const reading = (id: string, readsFormat?: number, more: Partial<ProcessStatus> = {}): ProcessStatus => ({
+  process: id as SessionId,
+  state: 'ready',
+  version: '1.2.3',
+  host: 'machine',
+  pid: 7,
+  isDrained: false,
+  ownedShards: 0,
+  ...(readsFormat !== undefined && { readsFormat }),
+  ...more,
+});
+const NEW = reading('node-new', FORMAT_LEVEL);
+const OLD = reading('node-old', FIRST_FORMAT_LEVEL);
+
+const status = (processes: readonly ProcessStatus[], alarms: readonly string[] = []): ClusterStatus => ({
+  clusterId: 'C',
+  alarms,
+  processes,
+  shards: [],
+  servers: [],
+  streams: [],
+  drained: [],
+  moves: [],
+});
+
+function stand({ isNew = false, later = status([NEW]), hasOwner = true } = {}) {
+  const did: string[] = [];
+  const asked: ControlCommand[] = [];
+  return {
+    did,
+    asked,
+    async run(now: ClusterStatus): Promise<string> {
+      const formats = {
+        by: 'ann@desk',
+        account: async () => (isNew ? undefined : FIRST),
+        raiseLayout: async (level: number) => void did.push(`layout ${level}`),
+        client: {
+          send: async (command: ControlCommand) => {
+            if (!hasOwner) throw new Error('nobody owns the control shard');
+            did.push('journal');
+            asked.push(command);
+            return { type: 'FormatIs', level: FORMAT_LEVEL } as const;
+          },
+        },
+      };
+      const lookAgain = async () => {
+        did.push('look');
+        return later;
+      };
+      return raiseFormats(now, lookAgain, formats).then(
+        () => 'raised',
+        (error: Error) => error.message,
+      );
+    },
+  };
+}
+
+describe('raising the level of formats', () => {
+  it('says it to the layout first, looks at everybody again, and says it to the journal, with a note', async () => {
+    const { run, did, asked } = stand();
+    expect(await run(status([NEW]))).to.equal('raised');
+    expect(did).to.deep.equal([`layout ${FORMAT_LEVEL}`, 'look', 'journal']);
+    expect(asked[0]).to.deep.include({
+      type: 'Audited',
+      account: FIRST,
+      command: { type: 'RaiseFormat', level: FORMAT_LEVEL, by: 'ann@desk' },
+    });
+  });
+
+  it('is refused while a process reads less, in a line that names it', async () => {
+    const { run, did } = stand();
+    expect(await run(status([NEW, OLD, reading('node-older')]))).to.equal(
+      `format level ${FORMAT_LEVEL} is not read by node-old (version 1.2.3, machine:7, reads up to level 1); ` +
+        'node-older (version 1.2.3, machine:7, reads up to level 1): upgrade or end what runs',
+    );
+    expect(did).to.deep.equal([]);
+  });
+
+  it('is refused for one that was seen lately and does not answer, unless it is known to read the level', async () => {
+    const silent = { process: 'node-gone' as SessionId, state: 'gone', isDrained: false, ownedShards: 0 } as const;
+    expect(await stand().run(status([NEW, silent]))).to.match(
+      /node-gone \(gone, as far as is known reads up to level 1; what has ended is forgotten after 10 minutes\)/,
+    );
+    expect(await stand().run(status([NEW, { ...silent, readsFormat: FORMAT_LEVEL }]))).to.equal('raised');
+  });
+
+  it('is refused where nobody can say which processes there are', async () => {
+    const { run, did } = stand();
+    expect(await run(status([NEW], ['leases cannot be asked: no answer']))).to.match(/^nobody can say who reads/);
+    expect(did).to.deep.equal([]);
+  });
+
+  it('is refused where nothing was ever stored', async () => {
+    const { run, did } = stand({ isNew: true });
+    expect(await run(status([]))).to.equal('nothing is stored yet: start a process first');
+    expect(did).to.deep.equal([]);
+  });
+
+  it('is not said to the journal when an older process was let in meanwhile', async () => {
+    const { run, did } = stand({ later: status([NEW, OLD]) });
+    expect(await run(status([NEW]))).to.match(/is not read by node-old/);
+    expect(did).to.deep.equal([`layout ${FORMAT_LEVEL}`, 'look']);
+  });
+
+  it('is finished by asking again', async () => {
+    expect(await stand({ hasOwner: false }).run(status([NEW]))).to.equal('nobody owns the control shard');
+    const { run, did } = stand();
+    expect(await run({ ...status([NEW]), format: FORMAT_LEVEL })).to.equal('raised');
+    expect(did.at(-1)).to.equal('journal');
+  });
+});
