@@ -65,6 +65,8 @@ export interface StartOptions {
   readonly dataDir?: string;
   readonly env?: Environment;
   readonly token?: string;
+  /** The program's first file; that of this build when it is not given. */
+  readonly program?: string;
 }
 
 export const TOKEN = 'token-of-the-tests-0123456789abcdef';
@@ -119,7 +121,7 @@ export async function startMillrace(options: StartOptions = {}): Promise<Millrac
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const env = { ...(await embeddedEnvironment(dataDir)), ...options.env };
   const startedAt = performance.now();
-  const child = spawnMain(['serve'], env);
+  const child = spawnMain(['serve'], env, options.program);
   const output = { stdout: [] as string[], stderr: [] as string[] };
   const exited = new Promise<Exit>((done) => child.once('exit', (code, signal) => done({ code, signal })));
   // Streams end after the process does; until then some of what it said may be on its way.
@@ -179,9 +181,9 @@ export interface RunResult extends Exit {
 export async function runMillrace(
   args: readonly string[],
   env: Environment,
-  { timeoutMs = 30_000 }: { timeoutMs?: number } = {},
+  { timeoutMs = 30_000, program }: { timeoutMs?: number; program?: string | undefined } = {},
 ): Promise<RunResult> {
-  const child = spawnMain(args, env);
+  const child = spawnMain(args, env, program);
   const stdout: Buffer[] = [];
   let stderr = '';
   child.stdout?.on('data', (piece: Buffer) => stdout.push(piece));
@@ -197,8 +199,8 @@ export async function runMillrace(
 }
 
 /** `serve` ends at once, and one line says why; beside it there is only the log. */
-export async function expectServeRefused(env: Environment, why: string): Promise<void> {
-  const { code, stderr } = await runMillrace(['serve'], env);
+export async function expectServeRefused(env: Environment, why: string, program?: string): Promise<void> {
+  const { code, stderr } = await runMillrace(['serve'], env, { program });
   expect(code).to.equal(1);
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   expect(lines).to.have.length(1);
@@ -228,10 +230,10 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function spawnMain(args: readonly string[], env: Environment): ChildProcess {
+function spawnMain(args: readonly string[], env: Environment, program = MAIN): ChildProcess {
   const heapMb = env.MILLRACE_HEAP_MB === '' ? MAKE_RUN_HEAP_MB : (env.MILLRACE_HEAP_MB ?? '256');
   const heap = `--max-old-space-size=${heapMb}`;
-  const node = [process.execPath, '--enable-source-maps', heap, MAIN, ...args];
+  const node = [process.execPath, '--enable-source-maps', heap, program, ...args];
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...node], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

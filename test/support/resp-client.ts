@@ -16,6 +16,7 @@ export class RespClient {
   private constructor(private readonly socket: net.Socket) {
     socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('error', (error) => this.#fail(error));
+    socket.on('end', () => this.#fail(new Error('the server ended the connection')));
     socket.on('close', () => this.#fail(new Error('the server closed the connection')));
   }
 
@@ -67,6 +68,11 @@ export class RespClient {
       at = end;
     }
     return replies;
+  }
+
+  /** Nothing that is sent now would be answered. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
   }
 
   close(): void {

@@ -16,6 +16,7 @@ const NOTICE_SHARE = 1 / 3;
 
 export class Lifetime {
   readonly #ends: (() => unknown)[] = [];
+  readonly #closings: (() => unknown)[] = [];
   readonly #notices: (() => unknown)[] = [];
   isEnding = false;
   #isAnnounced = false;
@@ -41,10 +42,14 @@ export class Lifetime {
     this.atEnd(() => part.stop());
   }
 
-  /** Told when the end is announced, and closed at the end; what it has under way by then may take so long. */
+  /**
+   * Told when the end is announced, and closed at the end. Those to whose work there is a bound are closed together, before
+   * anything that they stand on.
+   */
   closeAtEnd(part: { leave?(): unknown; close(deadline?: AbortSignal): unknown }, withinMs?: number): void {
     this.#notices.push(() => part.leave?.());
-    this.atEnd(() => part.close(withinMs === undefined ? undefined : AbortSignal.timeout(Math.floor(withinMs))));
+    if (withinMs === undefined) this.atEnd(() => part.close());
+    else this.#closings.push(() => part.close(AbortSignal.timeout(Math.floor(withinMs))));
   }
 
   /** For those who ask whether to send requests here. */
@@ -55,14 +60,17 @@ export class Lifetime {
   /** LIF1. */
   async endAfter({ drainNoticeMs, shutdownMs }: EndTimes, timers: Pick<Timers, 'pause'>): Promise<void> {
     this.#isAnnounced = true;
-    for (const tell of this.#notices.splice(0)) await tell();
     const noticeMs = Math.min(drainNoticeMs, Math.floor(shutdownMs * NOTICE_SHARE));
-    if (noticeMs > 0) await timers.pause(noticeMs);
+    if (noticeMs > 0) {
+      for (const tell of this.#notices.splice(0)) await tell();
+      await timers.pause(noticeMs);
+    }
     await this.end();
   }
 
   async end(): Promise<void> {
     this.isEnding = true;
+    await Promise.all(this.#closings.splice(0).map((close) => close()));
     for (const end of this.#ends.splice(0).reverse()) await end();
   }
 }

@@ -4,22 +4,24 @@
  * Invariants
  *  FSE1 Node's strict parser, or one that takes less and leaves the rest to it (plain-head.ts); a request that it refuses is answered once and its connection closed
  *  FSE2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
- *  FSE3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last; after
- *       `leave`, which comes before it, every answer is its connection's last, and connections are still accepted
+ *  FSE3 after `close` began no connection is accepted, and every answer is its connection's last; after `leave`, which
+ *       comes before it, too, and connections are still accepted
  *  FSE4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
  *       name none. Refusals of it are in the face's words, and Node's own never go out
  *  FSE5 a request has no more headers than are read: those behind would be lost, its length among them
  *  FSE6 a request that nobody could judge right now waits until somebody can
+ *  FSE7 a connection that is in use ends behind an answer, never with a request on its way to it: those without a request
+ *       stay open until nothing was asked over any of them for a while
  */
 import http, { type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import type { Clock, Freshness } from '../../ports/index.js';
+import type { Clock, Freshness, Timers } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
-import { close, listen } from './listening.js';
+import { listen, stopAccepting, untilSilent } from './listening.js';
 import { PlainConnections } from './plain-connections.js';
 import { FaceRequest } from './request-body.js';
 
@@ -49,13 +51,24 @@ export interface FaceBehaviour {
   /** From here on every answer is its connection's last. */
   drain(): void;
   /**
-   * What dates the answers to plain requests, of a face whose `handle` gets by with what plain-exchange.ts has of them,
-   * and hands over what it cannot. Left out: Node's server has them all.
+   * Of a face whose `handle` gets by with what plain-exchange.ts has of plain requests, and hands over what it cannot.
+   * Left out: Node's server has them all.
    */
-  readonly plainClock?: Clock;
+  readonly takesPlain?: boolean;
+}
+
+export interface FaceServerParts {
+  readonly limits: HttpLimits;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly tls?: TlsTexts | undefined;
+  /** Left out: every request is handled at once. */
+  readonly freshness?: Freshness | undefined;
 }
 
 export interface FaceServer {
+  /** A request that came in by another face of this process, judged as if by this one. */
+  handle(request: FaceRequest, response: ServerResponse): void;
   /** @returns the address that is listened on, with the real port. @throws what `listen` reports: EADDRINUSE … */
   listen(port: number, host: string): Promise<AddressInfo>;
   /** It will be closed soon: clients do well to come back elsewhere. */
@@ -64,21 +77,19 @@ export interface FaceServer {
   close(deadline?: AbortSignal): Promise<void>;
 }
 
-/** @param freshness left out: every request is handled at once */
-export function createFaceServer(
-  limits: HttpLimits,
-  tls: TlsTexts | undefined,
-  face: FaceBehaviour,
-  freshness?: Freshness,
-): FaceServer {
+export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): FaceServer {
+  const { limits, tls, clock, timers, freshness } = parts;
   const server = boundedServer(limits, tls);
   // Names and values in turn.
   const mostHeaderParts = 2 * limits.maxHeadersCount;
   let isLeaving = false;
+  /** When something was asked last, or somebody connected. */
+  let usedAtMs = Number.NEGATIVE_INFINITY;
   const handle = (request: FaceRequest, response: ServerResponse) => {
+    usedAtMs = clock.nowMs();
     if (isLeaving) response.shouldKeepAlive = false;
-    if (request.rawHeaders.length > mostHeaderParts || !hasOneHost(request)) {
-      const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
+    const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
+    if (isTooLong || !hasOneHost(request)) {
       refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
       return;
     }
@@ -95,27 +106,34 @@ export function createFaceServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     refuseRaw(socket, face.protocolRefusal(error.code)),
   );
-  const isPlainToo = tls === undefined && limits.maxRequestsPerSocket === 0;
-  const plain = isPlainToo ? plainConnectionsOf(server, limits, face, freshness) : undefined;
+  const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
+  const plain = isPlainToo ? plainConnectionsOf(server, parts, face) : undefined;
   server.on('connection', (socket: Socket) => {
+    usedAtMs = clock.nowMs();
     sockets.add(socket);
     if (!socket.destroyed) plain?.add(socket);
   });
 
+  const leave = () => {
+    isLeaving = true;
+    plain?.leave();
+  };
   return {
-    listen: (port, host) => {
-      const acceptFailed = (error: Error) => face.acceptFailed(error);
-      return listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
-    },
-    leave: () => {
-      isLeaving = true;
-      plain?.leave();
-    },
-    close: (deadline) => {
+    handle: face.handle,
+    listen: (port, host) =>
+      listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed: (error) => face.acceptFailed(error) }),
+    leave,
+    close: async (deadline) => {
+      const closed = await stopAccepting(server, { timers, cut: () => sockets.endAll(), deadline });
+      // Not before: whoever hears that his connection ends makes another one.
       face.drain();
+      leave();
+      await untilSilent(() => clock.nowMs() - Math.max(usedAtMs, plain?.usedAtMs ?? usedAtMs), { timers, closed });
       sockets.endSilent();
-      plain?.drain();
-      return close(server, () => sockets.endAll(), deadline);
+      plain?.end();
+      // Lets nobody in any more already: this ends the idle ones among Node's own.
+      server.close();
+      await closed.promise;
     },
   };
 }
@@ -123,12 +141,9 @@ export function createFaceServer(
 /** In front of Node's own listener, which gets the connections that are handed over. */
 function plainConnectionsOf(
   server: http.Server,
-  limits: HttpLimits,
+  { limits, clock, freshness }: FaceServerParts,
   face: FaceBehaviour,
-  freshness: Freshness | undefined,
-): PlainConnections | undefined {
-  const { plainClock: clock } = face;
-  if (clock === undefined) return undefined;
+): PlainConnections {
   const [accept] = server.listeners('connection');
   server.removeAllListeners('connection');
   return new PlainConnections({

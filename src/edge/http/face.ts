@@ -52,12 +52,12 @@ export abstract class Face<Parts extends FaceParts> {
     behaviour: Omit<FaceBehaviour, 'acceptFailed' | 'drain'>,
     onDrain: () => void = () => {},
   ): FaceServer {
-    const { limits, log } = this.parts;
+    const { limits, log, clock, timers } = this.parts;
     const acceptFailed = (error: Error) => log.warn(`${this.name}.accept-failed`, { error: describeError(error) });
     const drain = () => {
       this.isDraining = true;
       onDrain();
     };
-    return createFaceServer(limits, tls, { ...behaviour, acceptFailed, drain }, freshness);
+    return createFaceServer({ limits, clock, timers, tls, freshness }, { ...behaviour, acceptFailed, drain });
   }
 }

@@ -1,5 +1,11 @@
 /** How the server of a face begins to listen, and how it ends. */
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, Server } from 'node:net';
+import type { Timers } from '../../ports/index.js';
+
+/** Clients that are at work ask again within this. */
+const SILENCE_MS = 250;
+/** So long is silence waited for: many connections that are used seldom would never be silent. */
+const MAX_SILENCE_WAIT_MS = 1_000;
 
 export interface Listening {
   readonly port: number;
@@ -23,14 +29,51 @@ export function listen(server: Server, { port, host, backlog, acceptFailed }: Li
   });
 }
 
-/** Resolves when every connection has ended: by itself, or because `deadline` was aborted and `cut` has ended it. */
-export function close(server: Server, cut: () => void, deadline: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => {
+/** How a server ends. */
+export interface Closing {
+  readonly timers: Timers;
+  /** Ends all connections. */
+  cut(): void;
+  /** When it is aborted they are cut. */
+  readonly deadline: AbortSignal | undefined;
+}
+
+/** Of a server that lets nobody in: resolves when every connection has ended. */
+export interface Closed {
+  readonly promise: Promise<void>;
+}
+
+/** Nobody is let in any more, and no connection is ended by this. */
+export async function stopAccepting(server: Server, { timers, cut, deadline }: Closing): Promise<Closed> {
+  // Whoever has connected by now is let in: left to the system, it would read a reset.
+  await timers.breathe();
+  const promise = new Promise<void>((resolve) => {
+    // A server of Node's for HTTP would end idle connections, with requests on their way to them.
+    Server.prototype.close.call(server, () => {
       deadline?.removeEventListener('abort', cut);
       resolve();
     });
-    if (deadline?.aborted) cut();
-    else deadline?.addEventListener('abort', cut, { once: true });
   });
+  if (deadline?.aborted) cut();
+  else deadline?.addEventListener('abort', cut, { once: true });
+  return { promise };
+}
+
+/**
+ * Clients that are at work ask again within moments, and each connection ends with its next answer: resolves when none of
+ * them has asked for long enough that those that are left may be ended, or when there are none.
+ */
+export async function untilSilent(
+  silentForMs: () => number,
+  { timers, closed }: { readonly timers: Timers; readonly closed: Closed },
+): Promise<void> {
+  const isOver = closed.promise.then(() => true);
+  for (let waitedMs = 0; waitedMs < MAX_SILENCE_WAIT_MS; ) {
+    const leftMs = SILENCE_MS - silentForMs();
+    if (leftMs <= 0) break;
+    if ((await Promise.race([isOver, timers.pause(leftMs)])) === true) return;
+    waitedMs += leftMs;
+  }
+  // What has arrived by now is read.
+  await timers.breathe();
 }

@@ -36,8 +36,10 @@ export class PlainConnections implements PlainAnswers {
   readonly keepAliveMs: number;
   readonly stalledMs: number;
   readonly #open = new Set<PlainConnection>();
-  #isDraining = false;
+  #isEnding = false;
   #isLeaving = false;
+  /** When something was answered last: a clock is read for each answer as it is. */
+  usedAtMs = Number.NEGATIVE_INFINITY;
   #second = 0;
   #dateText = '';
 
@@ -53,8 +55,8 @@ export class PlainConnections implements PlainAnswers {
     this.#open.add(connection);
   }
 
-  get isDraining(): boolean {
-    return this.#isDraining;
+  get isEnding(): boolean {
+    return this.#isEnding;
   }
 
   get isLeaving(): boolean {
@@ -67,13 +69,14 @@ export class PlainConnections implements PlainAnswers {
   }
 
   /** Those without a request end now, the others with its answer. */
-  drain(): void {
-    this.#isDraining = true;
+  end(): void {
+    this.#isEnding = true;
     for (const connection of this.#open) connection.endIfIdle();
   }
 
   dateText(): string {
-    const second = Math.floor(this.parts.clock.nowMs() / 1000);
+    this.usedAtMs = this.parts.clock.nowMs();
+    const second = Math.floor(this.usedAtMs / 1000);
     if (second !== this.#second) {
       this.#second = second;
       this.#dateText = new Date(second * 1000).toUTCString();
@@ -156,7 +159,7 @@ class PlainConnection {
   #answered(response: PlainResponse): void {
     const { socket } = this;
     this.#answering = undefined;
-    if (response.isLast || this.all.isDraining) socket.destroySoon();
+    if (response.isLast || this.all.isEnding) socket.destroySoon();
     else if (this.#waiting !== undefined) queueMicrotask(() => this.#goOn());
     else this.#read(true);
   }

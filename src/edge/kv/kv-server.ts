@@ -24,7 +24,7 @@ export function createKvServer(parts: KvServerParts): KvServer {
     connectRefusal: REFUSALS.methodNotAllowed,
     allowedMethods: ALLOWED_METHODS,
     protocolRefusal,
-    plainClock: parts.clock,
+    takesPlain: true,
   };
   return face.serve(parts, behaviour, () => handler.close());
 }

@@ -39,7 +39,7 @@ import { RespOutput } from './resp-output.js';
 /** Commands taken before others get to run. */
 const COMMANDS_A_STRETCH = 1_000;
 const LOOK_AGAIN_MS = 10;
-/** Who is refused in the middle of a command may send the rest for so long, and then read why. */
+/** Whose connection ends may send what it was about to send for so long, and read what it was told last. */
 const LINGER_MS = 1_000;
 
 /** A command may have so much before anybody has signed in: it is enough for AUTH. */
@@ -195,12 +195,10 @@ export class RespConnection implements ClientLink {
     this.#held.close();
   }
 
-  /** Ends as soon as nothing is under way: with the next answer, if it was used within `recentMs`. */
-  drain(recentMs: number): void {
-    const { client, face } = this;
-    if (client.blocked === undefined) {
-      if (!this.isWaiting && face.parts.clock.monotonicMs() - client.lastAtMs < recentMs) this.#endsWithAnswer = true;
-      else this.endAfterReplies();
+  /** Ends with its next answer. */
+  drain(): void {
+    if (this.client.blocked === undefined) {
+      this.#endsWithAnswer = true;
       return;
     }
     this.#isEnding = true;
@@ -313,17 +311,13 @@ export class RespConnection implements ClientLink {
   }
 
   #refuseInput(why: ErrorReply): void {
-    const { face, socket } = this;
+    const { face } = this;
     this.#isEnding = true;
     face.cuts.note('no-room-for-input', this.client.id);
     this.#output.answer(encodeReplyAs(why, 2));
-    this.#output.flushAll();
     this.#parser.clear();
+    this.#end();
     this.#held.count();
-    socket.end();
-    // Closed with something unread, the client would read a reset.
-    socket.resume();
-    face.parts.timers.after(LINGER_MS, () => socket.destroy());
   }
 
   /** Most of what is said unasked leaves at once: what does not is held by those who do not read. */
@@ -532,10 +526,16 @@ export class RespConnection implements ClientLink {
     else this.#pump();
   }
 
+  /** Reads on for a while: closed with something unread, the client would read a reset, and might lose its last answer. */
   #end(): void {
-    if (this.socket.destroyed) return;
+    const { socket } = this;
+    if (socket.destroyed || socket.writableEnded) return;
+    this.#isEnding = true;
     this.#output.flushAll();
-    this.socket.end(() => this.socket.destroy());
+    socket.end();
+    socket.resume();
+    const lingering = this.face.parts.timers.after(LINGER_MS, () => socket.destroy());
+    socket.once('close', () => lingering.cancel());
   }
 
   #closed(): void {

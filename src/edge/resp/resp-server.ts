@@ -11,7 +11,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { describeError } from '../../kernel/index.js';
 import type { RespCounts, Timer } from '../../ports/index.js';
-import { close, listen } from '../http/listening.js';
+import { listen, stopAccepting, untilSilent } from '../http/listening.js';
 import { readInPlace } from './read-in-place.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
@@ -35,8 +35,6 @@ export interface RespServer {
   counts(): RespCounts;
 }
 
-/** A connection that was used as lately as this is waited for as long, so that it ends with an answer. */
-const LAST_ANSWERS_MS = 250;
 const TOO_MANY = '-ERR max number of clients reached\r\n';
 
 export function createRespServer(parts: RespServerParts): RespServer {
@@ -68,12 +66,14 @@ export function createRespServer(parts: RespServerParts): RespServer {
       return address;
     },
     close: async (deadline) => {
+      const { timers, clock } = parts;
+      const closed = await stopAccepting(server, { timers, cut: () => connections.cutAll(), deadline });
       face.isDraining = true;
       face.pauses.close();
       connections.drain();
-      const ending = parts.timers.after(LAST_ANSWERS_MS, () => connections.endAll());
-      await close(server, () => connections.cutAll(), deadline);
-      ending.cancel();
+      await untilSilent(() => clock.monotonicMs() - connections.usedAtMs(), { timers, closed });
+      connections.endAll();
+      await closed.promise;
       sweeping?.cancel();
     },
   };
@@ -103,10 +103,6 @@ class ConnectionRegister {
     const { face, limits } = this;
     const address = accepted.remoteAddress ?? '';
     const count = this.#countByAddress.get(address) ?? 0;
-    if (face.isDraining) {
-      accepted.destroy();
-      return;
-    }
     if (this.#connections.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
       this.#rejected += 1;
       accepted.on('error', () => undefined);
@@ -157,8 +153,15 @@ class ConnectionRegister {
     for (const connection of this.#connections) connection.sweep();
   }
 
+  /** When any of them was used last. */
+  usedAtMs(): number {
+    let usedAtMs = Number.NEGATIVE_INFINITY;
+    for (const { client } of this.#connections) usedAtMs = Math.max(usedAtMs, client.lastAtMs);
+    return usedAtMs;
+  }
+
   drain(): void {
-    for (const connection of this.#connections) connection.drain(LAST_ANSWERS_MS);
+    for (const connection of this.#connections) connection.drain();
   }
 
   endAll(): void {

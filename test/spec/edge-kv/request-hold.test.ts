@@ -4,6 +4,7 @@
  */
 import { request as send } from 'node:http';
 import { expect } from 'chai';
+import { NodeTimers, SystemClock } from '../../../src/adapters/node/index.js';
 import { createFaceServer, type FaceServer, RequestBodyReader } from '../../../src/edge/http/index.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
@@ -35,8 +36,7 @@ describe('a request that comes while nobody knows who may do what', () => {
     };
     const bodies = new RequestBodyReader(new ByteBudget(Number.POSITIVE_INFINITY));
     server = createFaceServer(
-      DEFAULT_KV_FACE_LIMITS,
-      undefined,
+      { limits: DEFAULT_KV_FACE_LIMITS, clock: new SystemClock(), timers: new NodeTimers(), freshness },
       {
         handle: (request, response) => {
           handled.push(request.url ?? '');
@@ -51,7 +51,6 @@ describe('a request that comes while nobody knows who may do what', () => {
         acceptFailed: () => {},
         drain: () => {},
       },
-      freshness,
     );
     port = (await server.listen(0, '127.0.0.1')).port;
   });

@@ -31,7 +31,24 @@ describe('the lifetime of a process', () => {
       await life.endAfter({ drainNoticeMs, shutdownMs: 10_000 }, timers);
       expect(life.checks()).to.deep.equal({ stop: { ok: false, detail: 'the process is about to end' } });
     }
-    expect(told).to.deep.equal(['leaves', 3000, 'ends', 'leaves', 3333, 'ends', 'leaves', 'ends']);
+    expect(told).to.deep.equal(['leaves', 3000, 'ends', 'leaves', 3333, 'ends', 'ends']);
+  });
+
+  it('closes those with a bound together, before anything that they stand on', async () => {
+    const life = new Lifetime();
+    const told: string[] = [];
+    const faces = ['kv', 'queue'].map((name) => ({
+      close: async (deadline?: AbortSignal) => {
+        told.push(`${name} begins, ${deadline?.aborted}`);
+        await Promise.resolve();
+        told.push(`${name} ends`);
+      },
+    }));
+    life.atEnd(() => told.push('the journal ends'));
+    for (const face of faces) life.closeAtEnd(face, 1000);
+    await life.end();
+    const begun = ['kv begins, false', 'queue begins, false'];
+    expect(told).to.deep.equal([...begun, 'kv ends', 'queue ends', 'the journal ends']);
   });
 
   it('does not stop what could not be started, and stops nothing twice', async () => {

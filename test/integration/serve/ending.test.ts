@@ -1,0 +1,56 @@
+/**
+ * A process that is asked to end while many clients have connections that they keep: nothing they ask is lost. Proves FSE7,
+ * RSE3.
+ */
+import { expect } from 'chai';
+import { BusyClients } from '../../support/busy-clients.js';
+import { freePort } from '../../support/free-port.js';
+import {
+  endEverything,
+  type MillraceProcess,
+  PASSWORD,
+  startMillrace,
+  TOKEN,
+  temporaryDirectory,
+} from '../../support/millrace-process.js';
+
+const QUEUE_TOKEN = 'queue-token-of-the-tests-0123456789';
+const CLIENTS_OF_A_FACE = 8;
+const ENOUGH_ANSWERS = 600;
+const RESTARTS = 4;
+
+describe('a process that ends while clients keep their connections', function () {
+  this.timeout(120_000);
+
+  after(() => endEverything());
+
+  it('answers all that is sent to it, over every face, and resets no connection', async () => {
+    const dataDir = await temporaryDirectory();
+    const env = {
+      MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+      MILLRACE_RESP_PORT: String(await freePort()),
+    };
+    for (let restart = 0; restart < RESTARTS; restart += 1) {
+      const millrace = await startMillrace({ dataDir, env });
+      const clients = clientsOf(millrace);
+      await clients.haveAnswers(ENOUGH_ANSWERS);
+      const exited = millrace.kill('SIGTERM');
+      await clients.ended();
+      expect(await exited).to.deep.equal({ code: 0, signal: null });
+      expect(clients.lost).to.deep.equal([]);
+    }
+  });
+});
+
+function clientsOf({ addresses }: MillraceProcess): BusyClients {
+  const clients = new BusyClients();
+  const { kv, queue, mgmt, resp } = addresses as Record<'kv' | 'queue' | 'mgmt' | 'resp', string>;
+  const set = { method: 'POST', body: '["SET","k","v"]' };
+  const chunked = { ...set, headers: { 'transfer-encoding': 'chunked' } };
+  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'kv', url: kv, token: TOKEN }, '/', set);
+  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'kv, by Node', url: kv, token: TOKEN }, '/', chunked);
+  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'queue', url: queue, token: QUEUE_TOKEN }, '/v2/queues', {});
+  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'mgmt', url: mgmt, token: '' }, '/nothing', {});
+  clients.overResp(CLIENTS_OF_A_FACE, { url: resp, password: PASSWORD }, ['SET', 'k', 'v']);
+  return clients;
+}
