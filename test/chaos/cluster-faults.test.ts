@@ -7,7 +7,15 @@ import { expect } from 'chai';
 import { judgeCluster } from '../support/cluster-load/cluster-judge.js';
 import { ClusterLoad } from '../support/cluster-load/cluster-load.js';
 import { ClusterStand } from '../support/cluster-load/cluster-stand.js';
-import { FAULTS, type FaultName, OF_ALL, OF_PROCESSES, OF_SERVERS } from '../support/cluster-load/faults.js';
+import { keepEvidence } from '../support/cluster-load/evidence.js';
+import {
+  FAULTS,
+  type FaultName,
+  isPossible,
+  OF_ALL,
+  OF_PROCESSES,
+  OF_SERVERS,
+} from '../support/cluster-load/faults.js';
 import { calm } from '../support/cluster-load/measured.js';
 import { summaryOf } from '../support/cluster-load/outcomes.js';
 import { endEverything } from '../support/millrace-process.js';
@@ -35,7 +43,7 @@ describe('a cluster that is used all the while', function () {
 
   before(async () => {
     console.log(replayLine(seed, 'cluster-faults'));
-    stand = await ClusterStand.start({}, { hasClock: true });
+    stand = await ClusterStand.start({}, { canSuffer: true, hasRealBalancer: true });
     // With dice of its own: how many it throws depends on how fast it is answered.
     load = await ClusterLoad.start(stand, seededRandom(seed + 1));
   });
@@ -49,17 +57,27 @@ describe('a cluster that is used all the while', function () {
     const used = load as ClusterLoad;
     const untilMs = Date.now() + MINUTES * MINUTE_MS;
     let struck = 0;
+    await calm(stand, used);
     for (; Date.now() < untilMs; struck += 1) {
-      await calm(stand, used);
       await strike(used, nextFaults());
     }
-    await calm(stand, used);
     expect(struck).to.be.greaterThan(0);
-    await judgeCluster(stand, used);
+    await withEvidence('the judgement', () => judgeCluster(stand, used));
   });
+
+  /** @throws with what it was about, and where to look */
+  async function withEvidence<T>(about: string, act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      (error as Error).message += ` (${about}; logs are in ${await keepEvidence(stand)})`;
+      throw error;
+    }
+  }
 
   /** One fault, or one of a process beside one of a server. */
   function nextFaults(): FaultName[] {
+    const isWanted = (name: FaultName): boolean => ONLY.test(name) && isPossible(stand, name);
     const [processes, servers] = [OF_PROCESSES.filter(isWanted), OF_SERVERS.filter(isWanted)];
     if (random.below(PAIRS_OF) === 0 && processes.length > 0 && servers.length > 0) {
       return [random.pick(processes), random.pick(servers)];
@@ -70,8 +88,11 @@ describe('a cluster that is used all the while', function () {
   async function strike(used: ClusterLoad, names: readonly FaultName[]): Promise<void> {
     const atMs = Date.now();
     const records = used.accounts.map(({ run }) => run.broken());
-    const struck = await Promise.all(names.map((name) => FAULTS[name]({ stand, random })));
-    await calm(stand, used);
+    const struck = await withEvidence(names.join(' and '), async () => {
+      const struck = await Promise.all(names.map((name) => FAULTS[name]({ stand, random })));
+      await calm(stand, used);
+      return struck;
+    });
     const untilMs = Date.now();
     for (const over of records) {
       for (const { victim } of struck) over(victim === undefined ? undefined : (REGIONS[victim] ?? NOWHERE));
@@ -81,7 +102,3 @@ describe('a cluster that is used all the while', function () {
     console.log(`      ${names.join(' and ')}: ${told}`);
   }
 });
-
-function isWanted(name: FaultName): boolean {
-  return ONLY.test(name);
-}

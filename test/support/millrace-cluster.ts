@@ -66,11 +66,11 @@ export class MillraceCluster {
     private readonly settings: Environment,
   ) {}
 
-  /** Prepares the NATS: `millrace cluster init`. */
-  static async prepare(nats: NatsFacts, settings: Environment = {}): Promise<MillraceCluster> {
+  /** Prepares the NATS: `millrace cluster init`, of this build or of another program. */
+  static async prepare(nats: NatsFacts, settings: Environment = {}, program?: string): Promise<MillraceCluster> {
     const dir = await temporaryDirectory();
     const cluster = new MillraceCluster(nats, join(dir, 'seal.key'), settings);
-    const { code, stderr } = await runMillrace(['cluster', 'init'], await cluster.environment(dir));
+    const { code, stderr } = await runMillrace(['cluster', 'init'], await cluster.environment(dir), { program });
     if (code !== 0) throw new Error(`cluster init ended with ${code}: ${stderr}`);
     return cluster;
   }

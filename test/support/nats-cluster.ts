@@ -3,13 +3,15 @@
  * for tests that kill or freeze nodes. None outlives the test process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type ConnectionOptions, connect } from 'nats';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
+import { NatsRoutes } from './nats-routes.js';
+import { SmallDisk } from './small-disk.js';
 
 /** From the start of the servers to the election of their leader, which alone may take nine seconds. */
 const FORMING_TIMEOUT_MS = 30_000;
@@ -38,6 +40,8 @@ interface NatsClusterNode {
   expectLed(): Promise<void>;
   /** Where its streams are. */
   readonly storeDir: string;
+  /** What it says of its streams. */
+  streams(): Promise<unknown>;
   /** Names of the streams that it leads. */
   streamsLed(): Promise<string[]>;
 }
@@ -50,6 +54,10 @@ export interface NatsCluster {
   readonly password: string;
   readonly sysUser: string;
   readonly sysPassword: string;
+  /** Between the nodes, where they can be parted. */
+  readonly routes: NatsRoutes | undefined;
+  /** Of the last node, where it has one that can be full. */
+  readonly disk: SmallDisk | undefined;
   /** Ends all nodes and removes their stores. */
   stop(): Promise<void>;
 }
@@ -63,18 +71,25 @@ interface ClusterSettings {
   readonly signIn?: Partial<ConnectionOptions>;
   /** How the nodes are called: a name, where it is looked for in their certificates. */
   readonly host?: string;
+  /** Whether the nodes can be parted, and the last one has a disk that can be full: as root only, else it has none. */
+  readonly canSuffer?: boolean;
 }
 
 /** Starts the nodes and waits until JetStream has a leader and every node is healthy. */
 export async function startNatsCluster(
   binary: string,
-  { conf = 'infra/nats', env = {}, signIn, host = '127.0.0.1' }: ClusterSettings = {},
+  { conf = 'infra/nats', env = {}, signIn, host = '127.0.0.1', canSuffer = false }: ClusterSettings = {},
 ): Promise<NatsCluster> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
   const ports: number[] = [];
   while (ports.length < NODES.length * 3) ports.push(await freePort());
   const port = (group: number, node: number): number => ports[group * NODES.length + node - 1]!;
-  const routes = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@${host}:${port(1, node)}`]);
+  const routes = canSuffer ? await NatsRoutes.start(NODES.map((node) => port(1, node))) : undefined;
+  const routePort = (node: number): number => routes?.portOf(node - 1) ?? port(1, node);
+  const addresses = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@${host}:${routePort(node)}`]);
+  const stores = NODES.map((node) => join(dir, `store-${node}`));
+  const disk = canSuffer ? await diskAt(join(dir, 'disk')) : undefined;
+  if (disk !== undefined) stores[NODES.length - 1] = join(disk.path, 'store');
   const secrets = {
     NATS_SYS_USER: 'sys',
     NATS_SYS_PASSWORD: 'syssecret',
@@ -82,7 +97,7 @@ export async function startNatsCluster(
     NATS_APP_PASSWORD: 'appsecret',
     NATS_CLUSTER_USER: 'route',
     NATS_CLUSTER_PASSWORD: 'routesecret',
-    ...Object.fromEntries(routes),
+    ...Object.fromEntries(addresses),
   };
   const nodes = NODES.map((node) =>
     makeNode({
@@ -92,13 +107,14 @@ export async function startNatsCluster(
       url: `nats://${host}:${port(0, node)}`,
       monitorUrl: `http://127.0.0.1:${port(2, node)}`,
       logPath: join(dir, `nats-${node}.log`),
+      args: canSuffer ? ['--cluster_advertise', `127.0.0.1:${routePort(node)}`] : [],
       env: {
         ...secrets,
         ...env,
         NATS_LISTEN: `127.0.0.1:${port(0, node)}`,
         NATS_CLUSTER_LISTEN: `127.0.0.1:${port(1, node)}`,
         NATS_MONITOR_LISTEN: `127.0.0.1:${port(2, node)}`,
-        NATS_STORE_DIR: join(dir, `store-${node}`),
+        NATS_STORE_DIR: stores[node - 1] as string,
       },
     }),
   );
@@ -109,8 +125,12 @@ export async function startNatsCluster(
     password: secrets.NATS_APP_PASSWORD,
     sysUser: secrets.NATS_SYS_USER,
     sysPassword: secrets.NATS_SYS_PASSWORD,
+    routes,
+    disk,
     async stop() {
       await Promise.all(nodes.map((node) => node.kill()));
+      routes?.close();
+      disk?.unmount();
       await rm(dir, { recursive: true, force: true });
     },
   };
@@ -124,6 +144,11 @@ export async function startNatsCluster(
   return cluster;
 }
 
+async function diskAt(dir: string): Promise<SmallDisk | undefined> {
+  await mkdir(dir);
+  return SmallDisk.mounted(dir);
+}
+
 interface NodeFacts {
   readonly binary: string;
   readonly number: number;
@@ -131,6 +156,7 @@ interface NodeFacts {
   readonly url: string;
   readonly monitorUrl: string;
   readonly logPath: string;
+  readonly args: readonly string[];
   readonly env: Record<string, string>;
 }
 
@@ -161,7 +187,7 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
     start() {
       if (!isGone()) throw new Error(`node ${facts.number} runs already`);
       const config = resolve(facts.conf, `node-${facts.number}.conf`);
-      const args = ['--pdeathsig', 'KILL', resolve(facts.binary), '-c', config, '-l', facts.logPath];
+      const args = ['--pdeathsig', 'KILL', resolve(facts.binary), '-c', config, '-l', facts.logPath, ...facts.args];
       child = spawn('setpriv', args, { env: { PATH: process.env.PATH ?? '', ...facts.env }, stdio: 'ignore' });
       child.once('error', (error) => console.error(`nats-server ${facts.number}: ${error.message}`));
     },
@@ -173,6 +199,10 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
       const answer = await fetch(`${facts.monitorUrl}/jsz`, { signal: AbortSignal.timeout(1000) });
       const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: { leader?: string } };
       if (!cluster?.leader) throw new Error(`node ${facts.number} knows of no leader`);
+    },
+    async streams() {
+      const url = `${facts.monitorUrl}/jsz?streams=true&raft=true`;
+      return (await fetch(url, { signal: AbortSignal.timeout(1000) })).json();
     },
     async streamsLed() {
       const answer = await fetch(`${facts.monitorUrl}/jsz?streams=true`, { signal: AbortSignal.timeout(1000) });

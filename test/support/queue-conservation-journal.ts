@@ -6,6 +6,7 @@
  *  QCJ2 nothing is called but for an attempt that was journaled; what was journaled as delivered was answered
  *  QCJ3 within each window a key starts no more than its rate, and has no more active than its parallelism
  *  QCJ4 each tick of a schedule is taken once
+ *  QCJ5 a run starts once and ends once
  */
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
@@ -55,6 +56,7 @@ class JournalJudge {
   readonly #started = new Set<string>();
   readonly #flows = new Map<string, Flow>();
   readonly #ticks = new Set<string>();
+  readonly #runs = new Set<string>();
 
   take(event: QueueEvent): void {
     switch (event.type) {
@@ -78,6 +80,13 @@ class JournalJudge {
         this.#ended.set(event.id, event.type);
         this.#flowOf(event.id)?.active.delete(event.id);
         break;
+      case 'RunStarted':
+      case 'RunEnded': {
+        const step = `${event.type} of ${event.runId}`;
+        if (this.#runs.has(step)) this.violations.push(`${step} is there twice`);
+        this.#runs.add(step);
+        break;
+      }
       case 'ScheduleFired':
       case 'ScheduleSkipped': {
         const tick = `${event.id} at ${event.tickAtMs}`;

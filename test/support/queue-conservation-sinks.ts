@@ -30,7 +30,8 @@ export class HostileSinks {
 
   private constructor(
     private readonly server: Server,
-    private readonly gonePort: number,
+    /** Known also when nobody listens there any more. */
+    private readonly ports: { readonly all: number; readonly gone: number },
     private readonly signingKey: string,
     private readonly random: SeededRandom,
   ) {}
@@ -40,7 +41,7 @@ export class HostileSinks {
     const gone = createServer();
     await listen(server, 0);
     await listen(gone, 0);
-    const sinks = new HostileSinks(server, portOf(gone), signingKey, random);
+    const sinks = new HostileSinks(server, { all: portOf(server), gone: portOf(gone) }, signingKey, random);
     server.on('request', (request, response) => sinks.#take(request, response));
     gone.on('request', (request, response) => sinks.#take(request, response));
     sinks.#gone = gone;
@@ -48,12 +49,12 @@ export class HostileSinks {
   }
 
   url(behaviour: Behaviour): string {
-    const port = behaviour === 'gone' ? this.gonePort : portOf(this.server);
+    const port = behaviour === 'gone' ? this.ports.gone : this.ports.all;
     return `http://127.0.0.1:${port}/${behaviour}`;
   }
 
   isOwn(url: string): boolean {
-    return [this.gonePort, portOf(this.server)].some((port) => url.startsWith(`http://127.0.0.1:${port}/`));
+    return Object.values(this.ports).some((port) => url.startsWith(`http://127.0.0.1:${port}/`));
   }
 
   /** Calls that have not ended. */
@@ -64,7 +65,7 @@ export class HostileSinks {
   /** Nobody listens at `gone` any more, and who is there hears nothing. */
   leave(): void {
     for (const [response, call] of this.#open) {
-      if (response.socket?.localPort === this.gonePort) this.#cut(response, call);
+      if (response.socket?.localPort === this.ports.gone) this.#cut(response, call);
     }
     this.#gone?.closeAllConnections();
     this.#gone?.close();
@@ -74,7 +75,7 @@ export class HostileSinks {
   async comeBack(): Promise<void> {
     if (this.#gone !== undefined) return;
     const gone = createServer((request, response) => this.#take(request, response));
-    await listen(gone, this.gonePort);
+    await listen(gone, this.ports.gone);
     this.#gone = gone;
   }
 

@@ -3,11 +3,12 @@
  * nothing but time: the call goes to the next process. Whatever was sent is never sent again.
  */
 import { KvClient, NOTHING_HAPPENED, type RawAnswer, type RequestParts } from '../kv-client.js';
-import type { Backend, Balancer } from './balancer.js';
+import type { Backend, Entrance } from './balancer.js';
 import { type LoadOutcome, nowMs, type OutcomeLog } from './outcomes.js';
+import { expectFromProcess } from './real-balancer.js';
 
 export interface BalancedOptions {
-  readonly balancer: Balancer;
+  readonly balancer: Entrance;
   readonly log: OutcomeLog;
   readonly face: 'kv' | 'queue';
   readonly token: string;
@@ -45,6 +46,7 @@ export class BalancedClient extends KvClient {
       }
       try {
         const answer = await this.#clientOf(backend).raw(path, parts);
+        expectFromProcess(answer);
         const kind = kindOf(answer);
         if (kind !== 'done') this.#home += 1;
         note(backend.name, kind, kind === 'done' ? '' : codeOf(answer));

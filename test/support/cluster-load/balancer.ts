@@ -13,11 +13,19 @@ const LOOK_TIMEOUT_MS = 500;
 
 export interface Backend {
   readonly name: string;
-  readonly process: MillraceProcess;
+  readonly process: Pick<MillraceProcess, 'addresses' | 'metricsUrl'>;
   isReady: boolean;
 }
 
-export class Balancer {
+/** Whoever says where a call goes. */
+export interface Entrance {
+  /** @param home where a client would like to go. @param tried who let it down within this call */
+  pick(home: number, tried: ReadonlySet<Backend>): Backend | undefined;
+  /** It refused a connection. */
+  leave(backend: Backend): void;
+}
+
+export class Balancer implements Entrance {
   readonly #backends: Backend[] = [];
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   /** When a process was seen to become ready, or not ready, with wall milliseconds. */
@@ -35,7 +43,6 @@ export class Balancer {
     if (at >= 0) this.#backends.splice(at, 1);
   }
 
-  /** @param home where a client would like to go. @param tried who let it down within this call */
   pick(home: number, tried: ReadonlySet<Backend>): Backend | undefined {
     const { length } = this.#backends;
     const inTurn = this.#backends.map((_, at) => this.#backends[(home + at) % length] as Backend);

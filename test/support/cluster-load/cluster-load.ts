@@ -1,7 +1,7 @@
 /**
  * The load of all tests of faults: on four databases registers, counters and lists with a history of each, transactions
  * and subscriptions; for two accounts publishes of every kind and runs of workflows. Clients begin at every process and go where the
- * balancer sends them. What each call came to is in the log; what all of it came to is judged at the end.
+ * balancer sends them; one of each kind comes through haproxy, where the stand has it. What each call came to is in the log; what all of it came to is judged at the end.
  */
 
 import { eventually } from '../eventually.js';
@@ -13,6 +13,7 @@ import { HostileSinks } from '../queue-conservation-sinks.js';
 import type { SeededRandom } from '../seeded-random.js';
 import { TwoStepRuns } from '../two-step-runs.js';
 import { BalancedClient } from './balanced-client.js';
+import type { Entrance } from './balancer.js';
 import type { ClusterStand, LoadAccount, LoadDatabase } from './cluster-stand.js';
 import { Front } from './front.js';
 import { News } from './news.js';
@@ -102,13 +103,14 @@ export class ClusterLoad {
   }
 
   async #startDatabase(database: LoadDatabase, prefix: string): Promise<void> {
-    const clients = Array.from({ length: HOMES + 1 }, (_, home) => this.#client('kv', database, home));
+    const clients = this.#clients('kv', database, HOMES + 1);
     const [first, ...others] = clients as [BalancedClient, ...BalancedClient[]];
     await eventually(() => first.ask('SET', `${prefix}settled`, 'yes'), READY);
     const recorder = new HistoryRecorder(prefix, this.random, KEYS);
     const pairs = new Pairs(first, prefix);
-    const { balancer } = this.stand;
-    const news = new News({ balancer, log: this.log, database, publisher: first, home: this.#databases.length });
+    const number = this.#databases.length;
+    const balancer = number === 0 ? this.#entrance : this.stand.balancer;
+    const news = new News({ balancer, log: this.log, database, publisher: first, home: number });
     this.#databases.push({ recorder, clients, pairs, news });
     recorder.start(others, PACE_MS);
     this.#repeat(() => pairs.step(), PAIR_PACE_MS);
@@ -119,13 +121,11 @@ export class ClusterLoad {
     const { queueToken, signingKey, shard } = account;
     const sinks = await HostileSinks.start(signingKey, this.random);
     const owner = { token: queueToken, shard };
-    const clients = Array.from(
-      { length: HOMES },
-      (_, home) => new ConservationClient(this.#client('queue', owner, home)),
-    );
+    const clients = this.#clients('queue', owner, HOMES).map((client) => new ConservationClient(client));
     const run = new ConservationRun(sinks, new ConservationLoad(clients, sinks, this.random, PUBLISH_SLOWNESS));
     const workflows = await TwoStepRuns.listening({
-      baseUrl: this.front.url,
+      baseUrl:
+        (this.accounts.length === 0 ? this.stand.realBalancer?.process.addresses.queue : undefined) ?? this.front.url,
       token: queueToken,
       signingKeys: { current: signingKey, next: signingKey },
       ...RUN_SETTINGS,
@@ -142,7 +142,15 @@ export class ClusterLoad {
     this.#working.push(repeat(step, paceMs, isDone));
   }
 
-  #client(face: 'kv' | 'queue', { token, shard }: { token: string; shard: string }, home: number): BalancedClient {
-    return new BalancedClient({ balancer: this.stand.balancer, log: this.log, face, token, shard, home });
+  get #entrance(): Entrance {
+    return this.stand.realBalancer ?? this.stand.balancer;
+  }
+
+  /** One more than asked for, which comes through haproxy. */
+  #clients(face: 'kv' | 'queue', { token, shard }: { token: string; shard: string }, count: number): BalancedClient[] {
+    return Array.from({ length: count + 1 }, (_, home) => {
+      const balancer = home === count ? this.#entrance : this.stand.balancer;
+      return new BalancedClient({ balancer, log: this.log, face, token, shard, home });
+    });
   }
 }

@@ -22,6 +22,7 @@ import { findNatsServer } from '../nats-server.js';
 import { QUEUE_TOKEN, SIGNING_KEYS } from '../queue-process.js';
 import { MGMT_EMAIL, MGMT_KEY, SEARCH_ENVIRONMENT } from '../search-process.js';
 import { Balancer } from './balancer.js';
+import { RealBalancer } from './real-balancer.js';
 
 export const KV_SHARDS = 4;
 const QUEUE_SHARDS = 2;
@@ -39,8 +40,12 @@ export const DEFAULT_TIMES: Environment = Object.fromEntries(
 );
 
 interface StandOptions {
-  /** Whether the clock of `b` can be set. */
-  readonly hasClock?: boolean;
+  /** Whether haproxy stands before the processes, too, where it is installed. */
+  readonly hasRealBalancer?: boolean;
+  /** Whether every fault can be done to it: the clock of `b` can be set, servers can be parted, one has a disk of its own. */
+  readonly canSuffer?: boolean;
+  /** What prepares and begins the cluster, where it is not this build. */
+  readonly program?: string;
 }
 
 export interface LoadAccount {
@@ -69,6 +74,7 @@ export class ClusterStand {
   readonly accounts: LoadAccount[] = [];
   readonly databases: LoadDatabase[] = [];
   readonly #environments = new Map<string, Environment>();
+  #realBalancer: RealBalancer | undefined;
 
   private constructor(
     readonly nats: NatsCluster,
@@ -79,12 +85,15 @@ export class ClusterStand {
     readonly clock: FakeTime | undefined,
   ) {}
 
-  static async start(settings: Environment = {}, { hasClock = false }: StandOptions = {}): Promise<ClusterStand> {
-    const clock = hasClock ? await FakeTime.create() : undefined;
-    const nats = await startNatsCluster(findNatsServer());
+  static async start(
+    settings: Environment = {},
+    { canSuffer = false, hasRealBalancer = false, program }: StandOptions = {},
+  ): Promise<ClusterStand> {
+    const clock = canSuffer ? await FakeTime.create() : undefined;
+    const nats = await startNatsCluster(findNatsServer(), { canSuffer });
     const proxies = await Promise.all(nats.nodes.map(({ url }) => NatsProxy.start(Number(new URL(url).port))));
     const facts = { ...nats, url: nats.urls.join(',') };
-    const cluster = await MillraceCluster.prepare(facts, {
+    const prepared = {
       MILLRACE_KV_SHARDS: String(KV_SHARDS),
       MILLRACE_QUEUE_SHARDS: String(QUEUE_SHARDS),
       MILLRACE_REPLICAS: '3',
@@ -96,18 +105,28 @@ export class ClusterStand {
       MILLRACE_WIRE_ALIAS_DELIVER: 'both',
       ...SEARCH_ENVIRONMENT,
       ...settings,
-    });
+    };
+    const cluster = await MillraceCluster.prepare(facts, prepared, program);
     const stand = new ClusterStand(nats, cluster, proxies, clock);
-    await Promise.all(['a', 'b', 'c'].map((name) => stand.startProcess(name)));
+    const started = await Promise.all(['a', 'b', 'c'].map((name) => stand.startProcess(name, program)));
+    if (hasRealBalancer) stand.#realBalancer = await RealBalancer.start(started);
     await stand.#makeTenants();
     return stand;
   }
 
+  get realBalancer(): RealBalancer | undefined {
+    return this.#realBalancer;
+  }
+
   /** A new one, or one that was ended, on the ports and with the directory that it had. */
-  async startProcess(name: string): Promise<MillraceProcess> {
+  async startProcess(name: string, program?: string): Promise<MillraceProcess> {
     const env = this.#environments.get(name) ?? (await this.#environmentOf(name));
     this.#environments.set(name, env);
-    const started = await startMillrace({ dataDir: env.MILLRACE_DATA_DIR as string, env });
+    const started = await startMillrace({
+      dataDir: env.MILLRACE_DATA_DIR as string,
+      env,
+      ...(program !== undefined && { program }),
+    });
     this.processes.set(name, started);
     this.everStarted.push({ name, process: started });
     this.balancer.add(name, started);
@@ -144,6 +163,7 @@ export class ClusterStand {
 
   async stop(): Promise<void> {
     this.balancer.close();
+    this.#realBalancer?.close();
     await Promise.all([...this.processes.values()].map((each) => each.kill()));
     await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await this.nats.stop();

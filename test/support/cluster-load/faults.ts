@@ -2,10 +2,13 @@
  * What may happen to a cluster, by name. Each strikes, and leaves everything as it was: whoever was killed runs again, and
  * whatever was cut off is reached again.
  */
+import { spawn } from 'node:child_process';
 import { cp, rename, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../eventually.js';
 import { type MillraceProcess, signalPid } from '../millrace-process.js';
+import type { Way } from '../nats-routes.js';
 import type { SeededRandom } from '../seeded-random.js';
 import type { ClusterStand } from './cluster-stand.js';
 
@@ -14,6 +17,7 @@ const AWAY_MS = 3000;
 /** A process that is cut off: longer than a takeover takes. */
 const CUT_OFF_MS = 8000;
 const STARVED_MS = 450;
+const SPINNERS = 4 * availableParallelism();
 const BACK = { timeoutMs: 60_000, everyMs: 50 };
 
 export interface FaultParts {
@@ -142,6 +146,16 @@ async function silence({ stand }: FaultParts): Promise<StruckFault> {
   return { victim: 'c', shards };
 }
 
+/** Nothing comes through in one direction, and nobody is told. */
+async function silenceOneWay({ stand, random }: FaultParts): Promise<StruckFault> {
+  const shards = ownedBy(stand, 'c');
+  const way = random.pick(['to-server', 'to-client'] as const);
+  for (const proxy of stand.proxies) proxy.stall(way);
+  await pause(CUT_OFF_MS);
+  for (const proxy of stand.proxies) proxy.heal();
+  return { victim: 'c', shards };
+}
+
 async function cutForAnInstant({ stand }: FaultParts): Promise<StruckFault> {
   const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) proxy.cut();
@@ -157,17 +171,37 @@ async function freezeOwner(parts: FaultParts): Promise<StruckFault> {
   return { victim };
 }
 
-/** A tenth of a processor, in slices too long for any heartbeat to be on time. */
-async function starve(parts: FaultParts): Promise<StruckFault> {
+async function starveOwner(parts: FaultParts): Promise<StruckFault> {
   const victim = someOwner(parts);
-  const starved = parts.stand.processes.get(victim) as MillraceProcess;
+  await starved((parts.stand.processes.get(victim) as MillraceProcess).pid);
+  return { victim };
+}
+
+async function starveNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const node = random.pick(stand.nats.nodes);
+  const shards = await node.streamsLed();
+  await starved(node.pid);
+  return { shards };
+}
+
+/** A tenth of a processor, in slices too long for any heartbeat to be on time. */
+async function starved(pid: number): Promise<void> {
   for (const endMs = Date.now() + CUT_OFF_MS; Date.now() < endMs; ) {
-    signalPid(starved.pid, 'SIGSTOP');
+    signalPid(pid, 'SIGSTOP');
     await pause(STARVED_MS);
-    signalPid(starved.pid, 'SIGCONT');
+    signalPid(pid, 'SIGCONT');
     await pause(STARVED_MS / 9);
   }
-  return { victim };
+}
+
+/** Others want all processors of the machine, for everything that runs on it. */
+async function busyMachine({ stand }: FaultParts): Promise<StruckFault> {
+  const idle = Array.from({ length: SPINNERS }, () =>
+    spawn('setpriv', ['--pdeathsig', 'KILL', 'sh', '-c', 'while :; do :; done'], { stdio: 'ignore' }),
+  );
+  await pause(CUT_OFF_MS);
+  for (const spinner of idle) spinner.kill('SIGKILL');
+  return { shards: [...stand.owners().keys()] };
 }
 
 async function wrongClock({ stand, random }: FaultParts): Promise<StruckFault> {
@@ -183,6 +217,56 @@ async function freezeNats({ stand, random }: FaultParts): Promise<StruckFault> {
   node.freeze();
   await pause(CUT_OFF_MS);
   node.thaw();
+  await eventually(() => node.expectHealthy(), BACK);
+  return { shards };
+}
+
+/** One server and the two others do not hear each other, or do in one direction only. */
+async function partNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const alone = random.below(stand.nats.nodes.length);
+  const others = [...stand.nats.nodes.keys()].filter((node) => node !== alone);
+  const away = others.map((other): Way => [alone, other]);
+  const back = others.map((other): Way => [other, alone]);
+  return partedFor(CUT_OFF_MS, { stand, random }, random.pick([away, back, [...away, ...back]]));
+}
+
+/** Two of the servers do not hear each other, and both hear the third. */
+async function partTwoNats({ stand, random }: FaultParts): Promise<StruckFault> {
+  const one = random.below(stand.nats.nodes.length);
+  const two = (one + 1) % stand.nats.nodes.length;
+  return partedFor(CUT_OFF_MS, { stand, random }, [
+    [one, two],
+    [two, one],
+  ]);
+}
+
+async function partedFor(ms: number, { stand, random }: FaultParts, ways: readonly Way[]): Promise<StruckFault> {
+  const { nodes, routes } = stand.nats;
+  const struck = new Set(ways.flat());
+  const led = await Promise.all(nodes.filter((_, node) => struck.has(node)).map((node) => node.streamsLed()));
+  routes?.break(ways, random.below(2) === 0);
+  await pause(ms);
+  routes?.mend();
+  await Promise.all(nodes.map((node) => eventually(() => node.expectHealthy(), BACK)));
+  return { shards: led.flat() };
+}
+
+/** The server that cannot write ends its storing, until somebody makes room and starts it again. */
+async function fillDisk({ stand }: FaultParts): Promise<StruckFault> {
+  const node = stand.nats.nodes.at(-1) as (typeof stand.nats.nodes)[number];
+  const shards = await node.streamsLed();
+  await stand.nats.disk?.fill();
+  await eventually(async () => {
+    const isWell = await node.expectHealthy().then(
+      () => true,
+      () => false,
+    );
+    if (isWell) throw new Error('it stores yet');
+  }, BACK);
+  await pause(AWAY_MS);
+  stand.nats.disk?.makeRoom();
+  await node.end();
+  node.start();
   await eventually(() => node.expectHealthy(), BACK);
   return { shards };
 }
@@ -223,17 +307,23 @@ export const FAULTS = {
   'rolling restart': rollingRestart,
   'kill -9 of an owner': killOwner,
   'freeze of an owner': freezeOwner,
-  'starvation of an owner': starve,
+  'starvation of an owner': starveOwner,
+  'a busy machine': busyMachine,
   'a wrong clock': wrongClock,
   'SIGTERM of each nats-server': termEachNats,
   'kill -9 of a nats-server': killNats,
   'freeze of a nats-server': freezeNats,
+  'starvation of a nats-server': starveNats,
+  'a nats-server parted from the others': partNats,
+  'two nats-servers parted from each other': partTwoNats,
+  'a full disk of a nats-server': fillDisk,
   'a store rolled back': rollBackNats,
   'a store wiped': wipeNats,
   'two nats-servers killed': killTwoNats,
   'everything stopped': everythingStopped,
   'cut off from NATS': cutOff,
   'silence between a process and NATS': silence,
+  'silence one way between a process and NATS': silenceOneWay,
   'NATS connection lost for an instant': cutForAnInstant,
 } as const satisfies Readonly<Record<string, Fault>>;
 
@@ -249,17 +339,32 @@ export const OF_PROCESSES: readonly FaultName[] = [
   'a wrong clock',
   'cut off from NATS',
   'silence between a process and NATS',
+  'silence one way between a process and NATS',
   'NATS connection lost for an instant',
 ];
 export const OF_SERVERS: readonly FaultName[] = [
   'SIGTERM of each nats-server',
   'kill -9 of a nats-server',
   'freeze of a nats-server',
+  'starvation of a nats-server',
+  'a nats-server parted from the others',
+  'two nats-servers parted from each other',
+  'a full disk of a nats-server',
   'a store rolled back',
   'a store wiped',
 ];
 /** Of all at once. */
-export const OF_ALL: readonly FaultName[] = ['rolling restart', 'two nats-servers killed', 'everything stopped'];
+export const OF_ALL: readonly FaultName[] = [
+  'rolling restart',
+  'a busy machine',
+  'two nats-servers killed',
+  'everything stopped',
+];
+
+/** Whether this stand can suffer it. */
+export function isPossible({ nats }: ClusterStand, name: FaultName): boolean {
+  return name !== 'a full disk of a nats-server' || nats.disk !== undefined;
+}
 
 /** The servers have a leader again, say two of them: one alone may speak of the past. @returns when, wall milliseconds */
 async function quorum({ nats }: ClusterStand): Promise<number> {

@@ -3,7 +3,7 @@
  * balancer would choose, and ends with it.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { Backend, Balancer } from './balancer.js';
+import type { Backend, Entrance } from './balancer.js';
 
 export class Front {
   readonly #sockets = new Set<Socket>();
@@ -11,11 +11,11 @@ export class Front {
 
   private constructor(
     private readonly server: Server,
-    private readonly balancer: Balancer,
+    private readonly balancer: Entrance,
     private readonly face: string,
   ) {}
 
-  static async listening(balancer: Balancer, face: string): Promise<Front> {
+  static async listening(balancer: Entrance, face: string): Promise<Front> {
     const server = createServer({ noDelay: true });
     const front = new Front(server, balancer, face);
     server.on('connection', (client) => {

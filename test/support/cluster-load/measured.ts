@@ -8,9 +8,10 @@ import type { SeededRandom } from '../seeded-random.js';
 import type { ClusterLoad } from './cluster-load.js';
 import type { ClusterStand, Owners } from './cluster-stand.js';
 import { FAULTS, type FaultName } from './faults.js';
+import { HEARD } from './news.js';
 import { type LoadOutcome, type OutcomeSummary, summaryOf } from './outcomes.js';
 
-/** Without a failure, and with a success of each shard: what a fault did is over. */
+/** Without a failure, with a success of each shard and something heard by each who listens: what a fault did is over. */
 const CALM_MS = 1500;
 const CALM = { timeoutMs: 90_000, everyMs: 100 };
 
@@ -65,6 +66,8 @@ export async function calm(stand: ClusterStand, load: ClusterLoad): Promise<void
     if (failed !== undefined) throw new Error(`not calm: ${JSON.stringify(failed)}`);
     const silent = shards.find((shard) => !last.some((outcome) => outcome.shard === shard));
     if (silent !== undefined) throw new Error(`not calm: nothing is done of ${silent}`);
+    const deaf = stand.databases.find(({ shard }) => !last.some((one) => one.verb === HEARD && one.shard === shard));
+    if (deaf !== undefined) throw new Error(`not calm: nothing is heard of ${deaf.shard}`);
   }, CALM);
 }
 

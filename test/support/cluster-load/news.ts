@@ -4,10 +4,12 @@
  */
 import { Redis } from 'ioredis';
 import type { BalancedClient } from './balanced-client.js';
-import type { Backend, Balancer } from './balancer.js';
+import type { Backend, Entrance } from './balancer.js';
 import type { LoadDatabase } from './cluster-stand.js';
 import { nowMs, type OutcomeLog } from './outcomes.js';
 
+/** What is in the log of one that was. */
+export const HEARD = 'heard';
 const CHANNEL = 'news';
 const AGAIN_MS = 100;
 const MAX_VIOLATIONS = 5;
@@ -22,7 +24,7 @@ export class News {
 
   constructor(
     private readonly parts: {
-      readonly balancer: Balancer;
+      readonly balancer: Entrance;
       readonly log: OutcomeLog;
       readonly database: LoadDatabase;
       readonly publisher: BalancedClient;
@@ -81,7 +83,7 @@ export class News {
     const calledAtMs = this.#publishedAtMs[number] as number;
     const { shard } = this.parts.database;
     this.parts.log.add({
-      verb: 'heard',
+      verb: HEARD,
       shard,
       through: backend.name,
       calledAtMs,

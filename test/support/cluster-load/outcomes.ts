@@ -25,7 +25,7 @@ export interface OutcomeSummary {
   readonly worstMs: number;
   /** The longest that nothing was done of a shard. */
   readonly gapMs: number;
-  /** How often each error was heard. */
+  /** How often each error was heard, by what was asked. */
   readonly codes: Readonly<Record<string, number>>;
 }
 
@@ -46,7 +46,9 @@ export class OutcomeLog {
 export function summaryOf(outcomes: readonly LoadOutcome[], fromMs: number): OutcomeSummary {
   const took = outcomes.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   const codes: Record<string, number> = {};
-  for (const { kind, code } of outcomes) if (kind !== 'done') codes[code] = (codes[code] ?? 0) + 1;
+  for (const { kind, verb, code } of outcomes) {
+    if (kind !== 'done') codes[`${verb}: ${code}`] = (codes[`${verb}: ${code}`] ?? 0) + 1;
+  }
   return {
     calls: outcomes.length,
     refused: outcomes.filter(({ kind }) => kind === 'refused').length,
