@@ -110,15 +110,18 @@ async function ask(store: StatsStore, progress: (line: string) => void): Promise
   const reader = new StatsReader(store);
   const kept: Statistics = {
     database: async (id, period, nowMs) => reader.database(id, period, nowMs),
+    databases: async (ids, period, nowMs) => reader.databases(ids, period, nowMs),
     account: async (id, period, nowMs) => reader.account(id, period, nowMs),
     search: async (id, period, nowMs) => reader.search(id, period, nowMs),
     searchTotals: async (ids, nowMs) => reader.searchTotals(ids, nowMs),
   };
   const asked = new AskedStatistics((question) => answer(undefined as never, question, kept));
+  const all = Array.from({ length: DATABASES_OF_A_RECORD }, (_, at) => databaseOf(at));
   const figures: Figure[] = [];
   for (const period of PERIODS) {
     for (const [of, question] of [
       ['an account', () => asked.account(ACCOUNT, period, END_MS)],
+      [`${all.length} databases`, () => asked.databases(all, period, END_MS)],
       ['a database', () => asked.database(databaseOf(0), period, END_MS)],
     ] as const) {
       const times: number[] = [];

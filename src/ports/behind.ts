@@ -7,6 +7,13 @@ export interface Behind {
   readonly ms: number | undefined;
 }
 
+/** How many rows a filter meets, by what they are told apart by. */
+export interface Counts extends MaybeBehind {
+  readonly counts: Readonly<Record<string, number>>;
+  /** False: time was over before all had been counted, and there are at least so many. */
+  readonly isWhole: boolean;
+}
+
 /** Part of every answer of a read model; left out where it is as new as was asked for. */
 export interface MaybeBehind {
   readonly behind?: Behind | undefined;

@@ -1,7 +1,7 @@
 /** The read models of an account's queue: what happened to its messages, and its DLQ as a list. */
 import type { DlqSelector, Envelope, HeaderList, MessageFilter } from '../domain/queue/index.js';
 import type { AccountId, DlqId, MessageId } from '../kernel/index.js';
-import type { MaybeBehind } from './behind.js';
+import type { Counts, MaybeBehind } from './behind.js';
 
 export const MESSAGE_STATES = [
   'CREATED',
@@ -80,4 +80,6 @@ export interface MessageLog {
   events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage>;
   /** @param trimBytes as of the log */
   dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage>;
+  /** Entries of the DLQ by the status of their last response; 0: there was none. */
+  dlqCounts(account: AccountId, filter: MessageFilter, seen: number): Promise<Counts>;
 }

@@ -5,7 +5,7 @@
 import type { HeaderList, HttpMethod } from '../domain/queue/index.js';
 import type { FailureFunctionState, RunState } from '../domain/queue/runs/index.js';
 import type { AccountId, DlqId, MessageId, RunId } from '../kernel/index.js';
-import type { MaybeBehind } from './behind.js';
+import type { Counts, MaybeBehind } from './behind.js';
 import type { MessageState } from './message-log.js';
 
 export const STEP_STATES = ['STEP_PROGRESS', 'STEP_RETRY', 'STEP_SUCCESS', 'STEP_FAILED', 'STEP_CANCELED'] as const;
@@ -225,5 +225,7 @@ export interface RunLog {
    * @throws INVALID for a cursor that is none; SHARD_UNAVAILABLE when no process that serves the read model answers
    */
   runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage>;
+  /** Runs by their state. */
+  runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts>;
   runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage>;
 }

@@ -68,6 +68,25 @@ export interface DatabaseSeries extends MaybeBehind {
   readonly current: { readonly connections: number; readonly keys: number; readonly storageBytes: number };
 }
 
+/** What one of several databases has now, and did today and this month. */
+export interface DatabaseUse {
+  readonly id: DatabaseId;
+  readonly keys: number;
+  readonly storageBytes: number;
+  readonly connections: number;
+  readonly commandsToday: number;
+  readonly commandsThisMonth: number;
+  readonly bandwidthBytesThisMonth: number;
+}
+
+/** Of several databases together: counts are sums, latencies those of all their requests. */
+export interface DatabasesSeries
+  extends MaybeBehind,
+    Pick<DatabaseSeries, 'times' | 'commands' | 'reads' | 'writes' | 'hits' | 'misses' | 'bandwidthBytes' | 'latency'> {
+  /** In the order of the question. */
+  readonly each: readonly DatabaseUse[];
+}
+
 export const MESSAGE_METRICS = ['created', 'active', 'retry', 'error', 'delivered', 'failed', 'cancelled'] as const;
 type MessageMetric = (typeof MESSAGE_METRICS)[number];
 export const WORKFLOW_METRICS = ['started', 'success', 'failed', 'canceled'] as const;
@@ -143,6 +162,7 @@ export interface SearchTotals extends MaybeBehind {
 export interface Statistics {
   /** @throws SHARD_UNAVAILABLE, TIMED_OUT, MAILBOX_FULL, as all of these do, when the read model does not answer */
   database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries>;
+  databases(ids: readonly DatabaseId[], period: Period, nowMs: number): Promise<DatabasesSeries>;
   account(id: AccountId, period: Period, nowMs: number): Promise<AccountSeries>;
   search(id: DatabaseId, period: Period, nowMs: number): Promise<SearchSeries>;
   searchTotals(ids: readonly DatabaseId[], nowMs: number): Promise<SearchTotals>;

@@ -5,11 +5,12 @@
  *  RM1 a question waits until its shard has been folded as far as the asker has seen, or for `waitMs`; an answer that
  *      does not have all of that says how far behind it is
  */
-import type { DlqSelector } from '../domain/queue/index.js';
+import type { DlqSelector, MessageFilter } from '../domain/queue/index.js';
 import type { AccountId, ShardName } from '../kernel/index.js';
 import { queuePartition, shardOf } from '../messages/index.js';
 import type {
   Behind,
+  Counts,
   DlqPage,
   LogPage,
   LogQuery,
@@ -17,6 +18,7 @@ import type {
   RunEventPage,
   RunEventQuery,
   RunLog,
+  RunLogFilter,
   RunPage,
   RunQuery,
   SqlFiles,
@@ -114,6 +116,14 @@ export class ReadModels implements MessageLog, RunLog {
 
   async runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
     return this.#answer(account, seen, (isLate) => this.#store.runReader.runs(account, query, isLate));
+  }
+
+  async dlqCounts(account: AccountId, filter: MessageFilter, seen: number): Promise<Counts> {
+    return this.#answer(account, seen, (isLate) => this.#store.reader.dlqCounts(account, filter, isLate));
+  }
+
+  async runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts> {
+    return this.#answer(account, seen, (isLate) => this.#store.runReader.counts(account, filter, isLate));
   }
 
   async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {

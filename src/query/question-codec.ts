@@ -6,13 +6,14 @@
  * properties. Nothing of this is stored, and a release that knows more properties is understood by one that does not.
  * A description of each record would say once more what its type says.
  */
-import type { DlqSelector, Envelope } from '../domain/queue/index.js';
+import type { DlqSelector, Envelope, MessageFilter } from '../domain/queue/index.js';
 import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
 import { bothWays, opaque, versioned } from '../kernel/schema/index.js';
-import type { LogQuery, MaybeBehind, Period, RunEventQuery, RunQuery } from '../ports/index.js';
+import type { LogQuery, MaybeBehind, Period, RunEventQuery, RunLogFilter, RunQuery } from '../ports/index.js';
 
 export type StatisticsQuestion =
   | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'databases'; readonly ids: readonly DatabaseId[]; readonly period: Period; readonly nowMs: number }
   | { readonly of: 'account'; readonly id: AccountId; readonly period: Period; readonly nowMs: number }
   | { readonly of: 'search'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
   | { readonly of: 'search-totals'; readonly ids: readonly DatabaseId[]; readonly nowMs: number };
@@ -26,11 +27,26 @@ export type Question =
       readonly seen: number;
       readonly trimBytes?: number | undefined;
     }
+  | {
+      readonly kind: 'dlq-counts';
+      readonly account: AccountId;
+      readonly filter: MessageFilter;
+      readonly seen: number;
+    }
+  | { readonly kind: 'run-counts'; readonly account: AccountId; readonly filter: RunLogFilter; readonly seen: number }
   | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
   | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number }
   | { readonly kind: 'statistics'; readonly question: StatisticsQuestion };
 
-const KINDS: ReadonlySet<string> = new Set<Question['kind']>(['events', 'dlq', 'runs', 'run-events', 'statistics']);
+const KINDS: ReadonlySet<string> = new Set<Question['kind']>([
+  'events',
+  'dlq',
+  'dlq-counts',
+  'runs',
+  'run-counts',
+  'run-events',
+  'statistics',
+]);
 
 /** What is absent stays absent: the members of these records that are optional read as undefined. */
 const [encodeFrame, decodeFrame] = bothWays(

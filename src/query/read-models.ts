@@ -2,9 +2,10 @@
  * The two ends of a question to the read models: `AskedReadModels` asks, over whatever carries bytes; `answer` answers
  * where the tables are. What lies between (a thread, a bus) sees bytes alone.
  */
-import type { DlqSelector } from '../domain/queue/index.js';
+import type { DlqSelector, MessageFilter } from '../domain/queue/index.js';
 import { type AccountId, unreachable } from '../kernel/index.js';
 import type {
+  Counts,
   DlqPage,
   DlqRow,
   LogEvent,
@@ -16,6 +17,7 @@ import type {
   RunEventPage,
   RunEventQuery,
   RunLog,
+  RunLogFilter,
   RunPage,
   RunQuery,
   Statistics,
@@ -57,10 +59,22 @@ export class AskedReadModels implements MessageLog, RunLog {
     return { runs, cursor, ...behind };
   }
 
+  async dlqCounts(account: AccountId, filter: MessageFilter, seen: number): Promise<Counts> {
+    return this.#counts({ kind: 'dlq-counts', account, filter, seen });
+  }
+
+  async runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts> {
+    return this.#counts({ kind: 'run-counts', account, filter, seen });
+  }
+
   async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
     const page = decodePlain<Page<RunEvent>>(await this.#ask({ kind: 'run-events', account, query, seen }));
     const { items: events, next: cursor, ...behind } = this.#told(page);
     return { events, cursor, ...behind };
+  }
+
+  async #counts(question: Question): Promise<Counts> {
+    return toldIfBehind(decodePlain<Counts>(await this.#ask(question)), this.onBehind);
   }
 
   #ask(question: Question): Promise<Uint8Array> {
@@ -93,6 +107,10 @@ export async function answer(
       const { runs: items, cursor: next, behind } = await log.runs(question.account, question.query, question.seen);
       return encodePlain({ items, next, behind });
     }
+    case 'dlq-counts':
+      return encodePlain(await log.dlqCounts(question.account, question.filter, question.seen));
+    case 'run-counts':
+      return encodePlain(await log.runCounts(question.account, question.filter, question.seen));
     case 'run-events': {
       const { account, query, seen } = question;
       const { events: items, cursor: next, behind } = await log.runEvents(account, query, seen);

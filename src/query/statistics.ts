@@ -3,6 +3,7 @@ import { type AccountId, type DatabaseId, MillraceError, unreachable } from '../
 import type {
   AccountSeries,
   DatabaseSeries,
+  DatabasesSeries,
   MaybeBehind,
   Period,
   SearchSeries,
@@ -20,6 +21,10 @@ export class AskedStatistics implements Statistics {
 
   async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
     return this.#ask({ of: 'database', id, period, nowMs });
+  }
+
+  async databases(ids: readonly DatabaseId[], period: Period, nowMs: number): Promise<DatabasesSeries> {
+    return this.#ask({ of: 'databases', ids, period, nowMs });
   }
 
   async account(id: AccountId, period: Period, nowMs: number): Promise<AccountSeries> {
@@ -49,6 +54,8 @@ export async function answerStatistics(
   switch (question.of) {
     case 'database':
       return encodePlain(await statistics.database(question.id, question.period, question.nowMs));
+    case 'databases':
+      return encodePlain(await statistics.databases(question.ids, question.period, question.nowMs));
     case 'account':
       return encodePlain(await statistics.account(question.id, question.period, question.nowMs));
     case 'search':

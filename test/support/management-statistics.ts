@@ -11,6 +11,7 @@ import {
   type AccountSeries,
   type Behind,
   type DatabaseSeries,
+  type DatabasesSeries,
   MESSAGE_METRICS,
   type SearchSeries,
   type SearchTotals,
@@ -58,6 +59,13 @@ export class SaidStatistics implements Statistics {
       })),
       current: { connections: 2, keys: 7, storageBytes: 4096 },
     };
+  }
+
+  async databases(ids: readonly DatabaseId[], period: Period, nowMs: number): Promise<DatabasesSeries> {
+    const { keys, storageBytes, connections, commandCounts, days, current, readLatency, writeLatency, ...series } =
+      await this.database(ids.join() as DatabaseId, period, nowMs);
+    const use = { commandsToday: 1000, commandsThisMonth: 5000, bandwidthBytesThisMonth: 25_000 };
+    return { ...series, each: ids.map((id) => ({ id, ...current, ...use })) };
   }
 
   async account(id: string, period: Period, nowMs: number): Promise<AccountSeries> {

@@ -11,6 +11,7 @@ import {
   type DlqEntry,
   type DlqSelector,
   type Envelope,
+  type MessageFilter,
   matches,
   type PublishItem,
   type QueueCommand,
@@ -20,7 +21,7 @@ import {
   type QueueReply,
 } from '../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId } from '../../src/kernel/index.js';
-import type { DlqPage, LogEvent, LogPage, LogQuery, MessageLog, QueueGateway } from '../../src/ports/index.js';
+import type { Counts, DlqPage, LogEvent, LogPage, LogQuery, MessageLog, QueueGateway } from '../../src/ports/index.js';
 import { realTime } from './real-time.js';
 
 const WORK_EVERY_MS = 10;
@@ -101,6 +102,14 @@ export class MemoryQueue implements QueueGateway, MessageLog {
       entries.push({ ...entry, body, response: { ...response, body: reply.response ?? new Uint8Array(0) } });
     }
     return { entries, after: undefined };
+  }
+
+  async dlqCounts(account: AccountId, filter: MessageFilter): Promise<Counts> {
+    const selector = { kind: 'filter', filter, count: 0, after: undefined, order: 'latestFirst' } as const;
+    const { entries } = await this.dlq(account, selector);
+    const counts: Record<string, number> = {};
+    for (const { response } of entries) counts[response.status] = (counts[response.status] ?? 0) + 1;
+    return { counts, isWhole: true };
   }
 
   get #context() {

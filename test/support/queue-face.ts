@@ -13,6 +13,7 @@ import type {
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../../src/edge/index.js';
 import { type AccountId, MillraceError } from '../../src/kernel/index.js';
 import type {
+  Counts,
   DlqPage,
   LogPage,
   LogQuery,
@@ -103,6 +104,15 @@ class ScriptedMessageLog implements MessageLog {
     this.seen.push(seen);
     return this.dlqPage;
   }
+
+  readonly counted: object[] = [];
+  counts: Counts = { counts: {}, isWhole: true };
+
+  async dlqCounts(_account: AccountId, filter: object, seen: number): Promise<Counts> {
+    this.counted.push(filter);
+    this.seen.push(seen);
+    return this.counts;
+  }
 }
 
 class ScriptedRunLog implements RunLog {
@@ -122,6 +132,15 @@ class ScriptedRunLog implements RunLog {
     this.eventQueries.push(query);
     this.seen.push(seen);
     return this.eventPage;
+  }
+
+  readonly counted: object[] = [];
+  counts: Counts = { counts: {}, isWhole: true };
+
+  async runCounts(_account: AccountId, filter: object, seen: number): Promise<Counts> {
+    this.counted.push(filter);
+    this.seen.push(seen);
+    return this.counts;
   }
 }
 

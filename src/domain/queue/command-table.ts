@@ -21,6 +21,7 @@ import {
   upsertEndpoints,
 } from './groups/group-commands.js';
 import { cancelMessage, cancelMessages } from './messages/cancel.js';
+import { listMessages } from './messages/message-list.js';
 import { getMessage } from './messages/message-view.js';
 import { publish, takeIntake } from './messages/publish.js';
 import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queues/queue-commands.js';
@@ -32,6 +33,7 @@ import {
   pauseSchedule,
   setSchedule,
 } from './schedules/schedule-commands.js';
+import { listAllWaiters } from './waits/waiter-list.js';
 import { listWaiters, notify, wait } from './waits/waits.js';
 
 type CommandTable = { readonly [Type in QueueCommand['type']]: CommandRow<QueueCommandOf<Type>> };
@@ -49,6 +51,7 @@ export const QUEUE_COMMANDS: CommandTable = {
     bytes: ({ items }) => bytesOfItems(items),
   },
   GetMessage: { decide: getMessage, isRead },
+  ListMessages: { decide: listMessages, isRead },
   CancelMessage: { decide: cancelMessage },
   CancelMessages: { decide: cancelMessages },
 
@@ -110,6 +113,7 @@ export const QUEUE_COMMANDS: CommandTable = {
     bytes: ({ content }) => COMMAND_BYTES + content.length,
   },
   ListWaiters: { decide: listWaiters, isRead },
+  ListAllWaiters: { decide: listAllWaiters, isRead },
   GetRun: { decide: getRun, isRead },
   EndRun: {
     decide: endRunByCommand,

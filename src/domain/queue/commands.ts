@@ -108,6 +108,11 @@ const messageSelector = union('kind', {
 });
 export type MessageSelector = TypeOf<typeof messageSelector>;
 
+/** A message that is neither delivered nor failed: not yet due; due, and kept back; at its destination; between attempts. */
+export const PENDING_STATES = ['SCHEDULED', 'WAITING', 'DELIVERING', 'RETRYING'] as const;
+const pendingState = oneOf(...PENDING_STATES);
+export type PendingState = TypeOf<typeof pendingState>;
+
 const newSchedule = record({
   id: scheduleId,
   cron: text(),
@@ -185,6 +190,17 @@ export const queueCommands = {
   /** `sentBody`: what was sent, for the callbacks; undefined when there are none. */
   RecordAttempt: kind(32, { id: messageId, retried: whole, restarts: whole, outcome, sentBody: optional(bytes) }),
   TakeIntake: kind(33, { records: listOf(toldRecord) }),
+  /**
+   * A page of those that match, in the order of their acceptance. `states` empty: any. `after`: the page begins behind
+   * that order.
+   */
+  ListMessages: kind(46, {
+    filter,
+    states: listOf(pendingState),
+    order: oneOf('earliestFirst', 'latestFirst'),
+    count: whole,
+    after: optional(whole),
+  }),
 };
 export type QueueCommand = UnionOf<'type', typeof queueCommands>;
 
@@ -245,7 +261,7 @@ const result: Shape<Published | readonly Published[]> = {
 };
 
 /** A message as it is shown; its body is fetched by number. */
-const messageView = record({
+const messageFields = {
   id: messageId,
   envelope,
   body: bodyRef,
@@ -253,8 +269,17 @@ const messageView = record({
   notBeforeMs: whole,
   status: messageStatus,
   retried: whole,
-});
+};
+const messageView = record(messageFields);
 export type MessageView = TypeOf<typeof messageView>;
+
+const pendingView = record({
+  ...messageFields,
+  state: pendingState,
+  /** When its next attempt may begin. */
+  dueAtMs: whole,
+});
+export type PendingView = TypeOf<typeof pendingView>;
 
 const queueView = record({
   ...queueFields,
@@ -298,6 +323,8 @@ export const queueReplies = {
   Flows: kind(13, { flows: listOf(flowView) }),
   GlobalParallelism: kind(14, { max: whole, active: whole }),
   Position: kind(15, { position: whole }),
+  /** `counts`: of all that match, whatever their state, in the order of `PENDING_STATES`. `after`: undefined at the end. */
+  Messages: kind(22, { messages: listOf(pendingView), counts: listOf(whole), after: optional(whole) }),
 };
 export type QueueReply = UnionOf<'type', typeof queueReplies>;
 

@@ -7,7 +7,7 @@ export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
 export type { CommandRow } from './command-row.js';
 export { QUEUE_COMMANDS, rowOf } from './command-table.js';
 export type * from './commands.js';
-export { publishItems, queueCommands, queueReplies } from './commands.js';
+export { PENDING_STATES, publishItems, queueCommands, queueReplies } from './commands.js';
 export * from './decision.js';
 export * from './delivery/index.js';
 export { type EngineOptions, type OpenRunAttempt, QueueEngine, type RecordEvent } from './engine.js';

@@ -38,6 +38,8 @@ export const MAX_BATCH_ITEMS = 1000;
 export const MAX_COMMAND_MESSAGES = 2000;
 /** A bulk cancel may count so many. */
 export const MAX_CANCEL_COUNT = 500;
+/** A list of messages has so many: their headers may be 4 MB. */
+export const MAX_MESSAGE_COUNT = 100;
 /** A list, deletion or retry of DLQ entries has so many. */
 export const MAX_DLQ_COUNT = 100;
 /** An attempt that a crash interrupted is made again so often; then it counts as failed. */

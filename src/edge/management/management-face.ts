@@ -13,6 +13,8 @@ import type {
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Face, type FaceParts } from '../http/face.js';
 import type { Mounted } from '../http/mounted.js';
+import type { Pages } from '../sessions/page-requests.js';
+import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
 import type { ManagementFaceLimits } from './management-limits.js';
 import { ManagementSecrets } from './management-secrets.js';
@@ -33,6 +35,8 @@ export interface ManagementFaceParts extends FaceParts<ManagementFaceLimits> {
   /** Documents of a search index that were stored and that no query finds yet. */
   pendingDocuments(index: DatabaseId): Promise<number>;
   readonly random: Random;
+  /** How long a session of the console lasts at most. Left out: a working day. */
+  readonly sessionMs?: number | undefined;
   readonly aliases: readonly AliasWords[];
   readonly publicUrls: PublicUrls;
   /** The port at which clients reach the native protocol. */
@@ -57,12 +61,14 @@ export class ManagementFace extends Face<ManagementFaceParts> {
   readonly bursts: BurstLimiter;
   readonly secrets: ManagementSecrets;
   readonly urls: PublicAddresses;
+  readonly pages: Pages;
 
   constructor(parts: ManagementFaceParts) {
     super('management', parts);
     this.spellings = new ManagementSpellings(parts.aliases);
     this.bursts = new BurstLimiter(parts.clock);
     this.secrets = new ManagementSecrets(parts.random, parts.sealing);
+    this.pages = { sessions: new SealedSessions(parts), publicUrls: parts.publicUrls };
     this.urls = new PublicAddresses(parts.publicUrls);
   }
 }

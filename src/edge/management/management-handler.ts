@@ -7,6 +7,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { STRANGERS } from '../../kernel/index.js';
+import type { ManagementGrant } from '../../ports/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
 import { type HttpExchange, PRIVATE_HEADERS, writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
@@ -21,6 +22,7 @@ import {
 } from '../http/index.js';
 import { bodyRefused, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
+import { isOfPage, refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
 import type { FieldSpelling } from '../wire-alias.js';
 import { ManagementCall } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
@@ -94,29 +96,28 @@ export class ManagementHandler {
     });
   }
 
-  /** @throws Refused 401, 429; CONTROL_STALE */
-  #grantFor(request: FaceRequest) {
-    const credentials = basicCredentials(request.headers.authorization);
-    if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
-    const { signIns, addresses, parts } = this.face;
-    const { email, key } = credentials;
-    const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
-    const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
-    if (grant === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+  /** @throws Refused 401, 403, 429; CONTROL_STALE */
+  #grantFor(request: FaceRequest): ManagementGrant {
+    const { authorization } = request.headers;
+    const { parts, pages } = this.face;
+    const isPage = authorization === undefined && isOfPage(request);
+    const grant = isPage ? sessionOf(pages, request).grant : this.#grantForKey(request, authorization);
     const caller = `${grant.email} ${grant.account} ${grant.keyName}`;
     if (!this.face.bursts.take(caller, parts.limits.maxCallsPerSecond)) {
       throw new RefusedRequest(MANAGEMENT_REFUSALS.tooManyCalls);
     }
     return grant;
   }
-}
 
-/**
- * A browser that somebody has signed in with sends the credentials along with whatever any page makes it send. Programs
- * do not say from where they ask. @throws Refused 403
- */
-function refuseOtherSites({ method, headers }: FaceRequest): void {
-  const site = headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin' || site === 'none' || BODILESS_METHODS.has(method)) return;
-  throw new RefusedRequest(MANAGEMENT_REFUSALS.otherSite);
+  /** @throws Refused 401, 429; CONTROL_STALE */
+  #grantForKey(request: FaceRequest, authorization: string | undefined): ManagementGrant {
+    const credentials = basicCredentials(authorization);
+    if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+    const { signIns, addresses, parts } = this.face;
+    const { email, key } = credentials;
+    const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
+    const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
+    if (grant === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+    return grant;
+  }
 }

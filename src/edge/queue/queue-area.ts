@@ -1,11 +1,23 @@
 /** What the OpenAPI document says of the queue and of workflows as a whole. */
+import { PENDING_STATES } from '../../domain/queue/index.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { FLAG, type JsonSchema, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { PUBLISH_ROUTES } from './routes/publish.js';
 
 const CURSOR: JsonSchema = { ...TEXT, description: 'Empty or left out: there is no more.' };
+const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 const RUN_NAME = record({ workflowRunId: TEXT, workflowCreatedAt: WHOLE });
+
+const WAITING_STEP = record({
+  eventId: TEXT,
+  workflowRunId: TEXT,
+  workflowCreatedAt: WHOLE,
+  stepId: WHOLE,
+  stepName: TEXT,
+  addedAt: WHOLE,
+  deadline: WHOLE,
+});
 
 export const QUEUE_AREA: ApiArea = {
   name: 'queue',
@@ -22,7 +34,19 @@ export const QUEUE_AREA: ApiArea = {
     ScheduleSet: record({ scheduleId: TEXT }),
     SigningKeys: record({ current: TEXT, next: TEXT }),
     Cancelled: record({ cancelled: WHOLE }),
+    MessageList: record(
+      {
+        messages: listOf(
+          record({ messageId: TEXT, state: TEXT, url: TEXT, createdAt: WHOLE, nextDeliveryTime: WHOLE }),
+        ),
+        counts: record(Object.fromEntries(PENDING_STATES.map((state) => [state, WHOLE]))),
+      },
+      { cursor: CURSOR },
+    ),
+    WaitingSteps: record({ waiters: listOf(WAITING_STEP), total: WHOLE }, { cursor: CURSOR }),
+    Counts: record({ total: WHOLE, counts: { type: 'object', additionalProperties: WHOLE }, isWhole: FLAG }),
+    Ticks: record({ cron: TEXT, ticks: listOf(WHOLE) }),
     DlqDeleted: record({ deleted: WHOLE }, { cursor: CURSOR }),
-    ResumedRuns: record({ workflowRuns: { type: 'array', items: RUN_NAME } }, { cursor: CURSOR }),
+    ResumedRuns: record({ workflowRuns: listOf(RUN_NAME) }, { cursor: CURSOR }),
   },
 };

@@ -41,3 +41,6 @@ export const MAX_EVENT_COUNT = 1_000;
 export const DEFAULT_EVENT_COUNT = 100;
 /** Messages of one page when each is shown with all of its events. */
 export const DEFAULT_GROUP_COUNT = 10;
+/** Ticks of a timetable that are told at once: each takes its reader some ten microseconds. */
+export const MAX_TICKS = 100;
+export const DEFAULT_TICKS = 10;

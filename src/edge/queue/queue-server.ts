@@ -27,7 +27,7 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, POST, PUT, PATCH, DELETE',
     protocolRefusal: queueProtocolRefusal,
-    plainClock: parts.clock,
+    takesPlain: true,
   });
 }
 

@@ -1,6 +1,6 @@
 /** A message, and a message in the DLQ, as their readers see them. Members without a value are left out. */
 import { isUtf8 } from 'node:buffer';
-import type { Envelope, HeaderList } from '../../domain/queue/index.js';
+import type { Envelope, HeaderList, PendingView } from '../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { Spelling } from '../wire-alias.js';
 import {
@@ -43,6 +43,17 @@ export function messageRecord({ id, envelope, createdAtMs, notBeforeMs, content 
     callbackHeader: ofCallback,
     failureCallbackHeader: ofFailureCallback,
     ...callerMembers(envelope.callerIp),
+  };
+}
+
+/** A message among others: without its body, whose size it tells. */
+export function pendingRecord(view: PendingView, spelling: Spelling) {
+  return {
+    state: view.state,
+    ...messageRecord({ ...view, content: undefined }, spelling),
+    bodySize: view.body.bytes,
+    retried: view.retried,
+    nextDeliveryTime: view.dueAtMs,
   };
 }
 

@@ -3,14 +3,15 @@
  * is over; it then says where to go on, so that a search which has to look at a million rows costs many short pages
  * and never one long silence. Each generator's step is a few milliseconds.
  */
-import type { DlqSelector } from '../../domain/queue/index.js';
+import type { DlqSelector, MessageFilter } from '../../domain/queue/index.js';
 import type { AccountId, DlqId } from '../../kernel/index.js';
-import type { DlqPage, DlqRow, LogEvent, LogPage, LogQuery, SqlFile, SqlRow } from '../../ports/index.js';
+import type { Counts, DlqPage, DlqRow, LogEvent, LogPage, LogQuery, SqlFile, SqlRow } from '../../ports/index.js';
 import { ShownParts } from '../shown-parts.js';
 import { type Prepared, prepared } from '../statements.js';
 import { type LogPlace, maybePlace, placeOf, rangeOf, textOf } from './log-places.js';
 import { groupedEvents } from './message-groups.js';
 import { MAX_LOG_PAGE_BYTES, PageParts, READ_MESSAGE } from './page-parts.js';
+import { counted } from './row-counts.js';
 import { RowSearch, type SearchStep } from './row-search.js';
 import { STATE_NUMBERS } from './schema.js';
 
@@ -58,10 +59,8 @@ export class MessageLogReader {
       return { entries: entries.filter((entry) => entry !== undefined), after: undefined };
     }
     const { filter, order, count, after } = selector;
-    const { responseStatus } = filter;
-    const statuses = responseStatus === undefined || responseStatus.length === 0 ? undefined : new Set(responseStatus);
     const range = rangeOf(filter, order, after === undefined ? undefined : placeOf(after));
-    const accept = (row: SqlRow) => statuses === undefined || statuses.has(row.status as number);
+    const accept = hasStatusIn(filter);
     const entries: DlqRow[] = [];
     if (count <= 0) return { entries, after: undefined };
     const last = yield* gathered(
@@ -75,6 +74,16 @@ export class MessageLogReader {
       },
     );
     return { entries, after: last && (textOf(last) as DlqId) };
+  }
+
+  /** @param isLate asked after each step */
+  *dlqCounts(name: AccountId, filter: MessageFilter, isLate: () => boolean): Generator<void, Counts> {
+    const account = this.#account(name);
+    if (account === undefined) return { counts: {}, isWhole: true };
+    const order = 'latestFirst';
+    const search = { account, filter, states: [], order, ...rangeOf(filter, order, undefined) } as const;
+    const found = this.#dlq.run({ ...search, accept: hasStatusIn(filter) });
+    return yield* counted(found, isLate, ({ status }) => String(status));
   }
 
   #page(trimBytes: number | undefined): PageParts {
@@ -97,6 +106,12 @@ const STATEMENTS = {
   dlqEntry: 'SELECT * FROM dlq WHERE account = ? AND at_ms = ? AND n = ?',
   message: READ_MESSAGE,
 } as const;
+
+function hasStatusIn({ responseStatus }: MessageFilter): (row: SqlRow) => boolean {
+  if (responseStatus === undefined || responseStatus.length === 0) return () => true;
+  const statuses = new Set(responseStatus);
+  return ({ status }) => statuses.has(status as number);
+}
 
 /**
  * Takes rows until `take` wants no more. @returns where the next page begins, exclusive; undefined when nothing is left

@@ -5,6 +5,7 @@
 import type { MessageFilter } from '../../domain/queue/index.js';
 import type { AccountId, DlqId } from '../../kernel/index.js';
 import type {
+  Counts,
   LoggedRun,
   RunEvent,
   RunEventPage,
@@ -18,7 +19,8 @@ import type {
   StepInfo,
 } from '../../ports/index.js';
 import { type LogPlace, placeOf, rangeOf, textOf } from '../message-log/log-places.js';
-import { type Key, RowSearch } from '../message-log/row-search.js';
+import { counted } from '../message-log/row-counts.js';
+import { type Key, RowSearch, type SearchStep } from '../message-log/row-search.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { RunDelivery } from './run-groups.js';
 import { type RunHead, RunParts, runRecordOf } from './run-parts.js';
@@ -30,6 +32,7 @@ import { stepContentsOf } from './step-records.js';
 const EVENT_STATES = new Map(
   Object.entries(RUN_EVENT_NUMBERS).map(([state, number]) => [number, state as RunEventState]),
 );
+const RUN_STATES_BY_NUMBER = new Map(Object.entries(RUN_STATE_NUMBERS).map(([state, number]) => [number, state]));
 const CALL_TYPES = new Map<number, StepInfo['callType']>([
   [MESSAGE_ROLES.step, 'step'],
   [MESSAGE_ROLES.call, 'toCallback'],
@@ -61,16 +64,7 @@ export class RunReader {
     const account = this.#account(name);
     const runs: LoggedRun[] = [];
     if (account === undefined || count <= 0) return { runs, cursor: undefined };
-    const ids = this.#narrowed(account, filter);
-    const found = this.#runs.run({
-      account,
-      filter: facetsOf(filter),
-      states: states.map((state) => RUN_STATE_NUMBERS[state]),
-      order: 'latestFirst',
-      ...range,
-      only: ids?.map((id): Key => ({ by: 'id', values: [id, account] })),
-      accept: (row) => row.is_hidden === 0,
-    });
+    const found = this.#found(account, { filter, states, range });
     const parts = this.#parts;
     const texts = new ShownTexts(trimBytes);
     let last: LogPlace | undefined;
@@ -88,6 +82,34 @@ export class RunReader {
       yield;
     }
     return { runs, cursor: undefined };
+  }
+
+  /** @param isLate asked after each step */
+  *counts(name: AccountId, filter: RunLogFilter, isLate: () => boolean): Generator<void, Counts> {
+    const account = this.#account(name);
+    if (account === undefined) return { counts: {}, isWhole: true };
+    const found = this.#found(account, {
+      filter,
+      states: [],
+      range: rangeOf(createdWithin(filter), 'latestFirst', undefined),
+    });
+    return yield* counted(found, isLate, ({ state }) => RUN_STATES_BY_NUMBER.get(state as number) ?? String(state));
+  }
+
+  #found(
+    account: number,
+    { filter, states, range }: Pick<RunQuery, 'filter' | 'states'> & { readonly range: ReturnType<typeof rangeOf> },
+  ): Generator<SearchStep> {
+    const ids = this.#narrowed(account, filter);
+    return this.#runs.run({
+      account,
+      filter: facetsOf(filter),
+      states: states.map((state) => RUN_STATE_NUMBERS[state]),
+      order: 'latestFirst',
+      ...range,
+      only: ids?.map((id): Key => ({ by: 'id', values: [id, account] })),
+      accept: (row) => row.is_hidden === 0,
+    });
   }
 
   /** @param isLate asked after each step. @throws INVALID for a cursor that is none */

@@ -13,6 +13,7 @@ import {
   type AccountSeries,
   type Behind,
   type DatabaseSeries,
+  type DatabasesSeries,
   FRESH_MS,
   type SearchSeries,
   type SearchTotals,
@@ -61,8 +62,8 @@ const WAIT_MS = 2000;
 const LOOK_EVERY_MS = 50;
 /** In one step: some milliseconds. */
 const PRUNE_SUBJECTS = 50;
-/** Indexes of one question. */
-const MAX_INDEXES = 1000;
+/** Databases, or search indexes, of one question. */
+const MAX_SUBJECTS = 1000;
 
 export class StatisticsModel implements Statistics {
   readonly #store: StatsStore;
@@ -115,6 +116,11 @@ export class StatisticsModel implements Statistics {
     return this.#answer(() => this.#reader.database(id, period, nowMs));
   }
 
+  async databases(ids: readonly DatabaseId[], period: Period, nowMs: number): Promise<DatabasesSeries> {
+    if (ids.length > MAX_SUBJECTS) throw new MillraceError('INVALID', `more than ${MAX_SUBJECTS} databases`);
+    return this.#answer(() => this.#reader.databases(ids, period, nowMs));
+  }
+
   async account(id: AccountId, period: Period, nowMs: number): Promise<AccountSeries> {
     return this.#answer(() => this.#reader.account(id, period, nowMs));
   }
@@ -124,7 +130,7 @@ export class StatisticsModel implements Statistics {
   }
 
   async searchTotals(ids: readonly DatabaseId[], nowMs: number): Promise<SearchTotals> {
-    if (ids.length > MAX_INDEXES) throw new MillraceError('INVALID', `more than ${MAX_INDEXES} search indexes`);
+    if (ids.length > MAX_SUBJECTS) throw new MillraceError('INVALID', `more than ${MAX_SUBJECTS} search indexes`);
     return this.#answer(() => this.#reader.searchTotals(ids, nowMs));
   }
 

@@ -13,6 +13,8 @@ import {
   type AccountSeries,
   type DatabaseDay,
   type DatabaseSeries,
+  type DatabasesSeries,
+  type DatabaseUse,
   MESSAGE_METRICS,
   type SearchDay,
   type SearchSeries,
@@ -68,6 +70,48 @@ export class StatsReader {
       days: this.#days(subject, recentDays(nowMs)).map(databaseDay),
       current: { connections: this.#now(subject, 'connections', nowMs), ...this.#sizeNow(subject, nowMs, 'keys') },
     };
+  }
+
+  databases(ids: readonly DatabaseId[], period: Period, nowMs: number): DatabasesSeries {
+    const found = ids.map((id) => this.#find('kv', id));
+    const steps = this.#stepsOfAll(found, period, nowMs);
+    const commands = steps.counts(KV_PLACES.commands);
+    const writes = steps.counts(KV_PLACES.writes);
+    return {
+      times: seriesTimes(period, nowMs),
+      commands,
+      writes,
+      reads: commands.map((all, at) => all - (writes[at] as number)),
+      hits: steps.counts(KV_PLACES.hits),
+      misses: steps.counts(KV_PLACES.misses),
+      bandwidthBytes: steps.counts(KV_PLACES.bytesIn, KV_PLACES.bytesOut),
+      latency: steps.latency(READS, WRITES),
+      each: ids.map((id, at) => this.#use(id, found[at], nowMs)),
+    };
+  }
+
+  #use(id: DatabaseId, subject: number | undefined, nowMs: number): DatabaseUse {
+    const today = Math.floor(nowMs / DAY_MS);
+    const days = this.#days(subject, range(firstDayOfMonth(today), today)).map(databaseDay);
+    return {
+      id,
+      ...this.#sizeNow(subject, nowMs, 'keys'),
+      connections: this.#now(subject, 'connections', nowMs),
+      commandsToday: days.at(-1)?.commands ?? 0,
+      commandsThisMonth: total(days, 'commands'),
+      bandwidthBytesThisMonth: total(days, 'bandwidthBytes'),
+    };
+  }
+
+  /** Added up; gauges of several mean nothing together. */
+  #stepsOfAll(subjects: readonly (number | undefined)[], period: Period, nowMs: number): SeriesSteps {
+    const times = seriesTimes(period, nowMs);
+    const endMs = times.firstAtMs + times.count * times.stepMs;
+    const { rows } = this.store;
+    const during = subjects.flatMap((subject) =>
+      subject === undefined ? [] : [...rows.between(subject, RESOLUTION_OF[period], times.firstAtMs, endMs)],
+    );
+    return new SeriesSteps(times, during, undefined);
   }
 
   account(id: AccountId, period: Period, nowMs: number): AccountSeries {

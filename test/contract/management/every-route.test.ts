@@ -53,6 +53,7 @@ const REFERENCE = [
   ...['POST /v2/teams/member', 'DELETE /v2/teams/member', 'GET /auditlogs', 'POST /apikey'],
 ];
 const OURS = [
+  'GET /v2/kv/stats',
   ...['GET /v2/auditlogs', 'POST /v2/apikey', 'GET /v2/apikeys', 'DELETE /apikey/{name}', 'DELETE /v2/apikey/{name}'],
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
   ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
@@ -214,6 +215,7 @@ describe('management: every route of the document', function () {
     await face.ok('GET', '/v2/apikeys');
     await face.ok('DELETE', '/apikey/ci');
     await face.ok('DELETE', '/v2/apikey/laptop');
+    await face.ok('GET', '/v2/kv/stats');
     await face.ok('GET', '/openapi.json', { as: null });
 
     const never = face.documented.filter((name) => !face.answered.has(name));

@@ -86,6 +86,25 @@ describe('management: statistics', function () {
     }
   });
 
+  it('of all databases are told together, with what each has and did', async () => {
+    const answer = await read('/v2/kv/stats?period=1d');
+    expect(answer.throughput).to.have.length(60);
+    expect(answer.read?.[0]?.y).to.equal(60 / (24 * 60));
+    expect(answer.latency_99?.[0]?.y).to.equal(2);
+    expect(answer.databases).to.deep.equal([
+      {
+        database_id: database,
+        current_keys: 7,
+        current_storage: 4096,
+        current_connections: 2,
+        daily_net_commands: 1000,
+        total_monthly_requests: 5000,
+        total_monthly_bandwidth: 25_000,
+      },
+    ]);
+    expect(await read('/v2/kv/stats')).to.deep.equal(await read('/v2/kv/stats?period=1h'));
+  });
+
   it('know seven periods', async () => {
     for (const period of ['2h', '60', '', '1H', '30d ']) {
       const query = `period=${encodeURIComponent(period)}`;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
 
 describe('edge/queue: protocol', () => {
@@ -96,6 +97,10 @@ describe('edge/queue: protocol', () => {
     const late = face.post('/v2/publish/https://a.example');
     await asked;
     const closing = face.server.close();
+    await eventually(async () => {
+      const refused = await face.get('/v2/queues').catch((error: NodeJS.ErrnoException) => error.code);
+      expect(refused).to.equal('ECONNREFUSED');
+    });
     answer();
     expect((await late).headers.connection).to.equal('close');
     await closing;

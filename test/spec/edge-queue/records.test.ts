@@ -1,9 +1,9 @@
 /** Proves CFI1–CFI3, QC1. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Envelope, HeaderList, MessageView } from '../../../src/domain/queue/index.js';
+import type { Envelope, HeaderList, MessageView, PendingView, QueueReply } from '../../../src/domain/queue/index.js';
 import type { DlqRow, LogEvent } from '../../../src/ports/index.js';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
 
 const URL = 'https://api.example/';
@@ -138,6 +138,62 @@ describe('edge/queue: messages', () => {
     face.gateway.answer('CancelMessage', { type: 'Cancelled', count: 1 });
     const answer = await face.delete('/v2/messages/msg_1');
     expect([answer.status, answer.json]).to.deep.equal([200, { cancelled: 1 }]);
+  });
+
+  describe('as a list', () => {
+    const pending: PendingView = { ...view(envelope({})), retried: 1, state: 'RETRYING', dueAtMs: 300 };
+    const messages = (...some: PendingView[]): QueueReply => ({
+      type: 'Messages',
+      messages: some,
+      counts: [1, 2, 3, 4],
+      after: some.length === 0 ? undefined : 17,
+    });
+
+    it('are shown with their state and without their bodies, behind the numbers in each state', async () => {
+      face.gateway.answer('ListMessages', messages(pending));
+      const { json } = await face.get('/v2/messages', { token: QUEUE_READ_ONLY_TOKEN });
+      expect(json).to.deep.include({
+        counts: { SCHEDULED: 1, WAITING: 2, DELIVERING: 3, RETRYING: 4 },
+        cursor: '17',
+      });
+      const [shown] = (json as { messages: object[] }).messages;
+      expect(shown).to.include({
+        messageId: 'msg_1',
+        state: 'RETRYING',
+        retried: 1,
+        bodySize: 5,
+        nextDeliveryTime: 300,
+      });
+      expect(shown).not.to.have.any.keys('body', 'bodyBase64');
+    });
+
+    it('are wanted by states and filters, in an order, behind a page', async () => {
+      face.gateway.answer('ListMessages', messages());
+      await face.get('/v2/messages');
+      expect(face.gateway.last('ListMessages')).to.deep.equal({
+        type: 'ListMessages',
+        filter: {},
+        states: [],
+        order: 'latestFirst',
+        count: 100,
+        after: undefined,
+      });
+      await face.get('/v2/messages?state=waiting,RETRYING&label=x&queueName=q&order=earliestFirst&count=5&cursor=17');
+      expect(face.gateway.last('ListMessages')).to.deep.equal({
+        type: 'ListMessages',
+        filter: { label: ['x'], queueName: ['q'] },
+        states: ['WAITING', 'RETRYING'],
+        order: 'earliestFirst',
+        count: 5,
+        after: 17,
+      });
+    });
+
+    for (const query of ['state=DELIVERED', 'count=101', 'count=0', 'cursor=1-2', 'order=up', 'lable=x', 'label=']) {
+      it(`are refused for ${query}`, async () => {
+        expect((await face.get(`/v2/messages?${query}`)).status).to.equal(400);
+      });
+    }
   });
 
   describe('cancelled in bulk', () => {

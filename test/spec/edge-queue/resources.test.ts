@@ -186,6 +186,22 @@ describe('edge/queue: resources', () => {
       lastOutcomes: new Map([['msg_1' as never, 'SUCCESS']]),
     };
 
+    it('tick when their timetable says so, which can be asked before one is made', async () => {
+      const asked = new URLSearchParams({ cron: '0 8 * * * ', fromDate: '1767225600000', count: '2' });
+      expect((await face.get(`/v2/ticks?${asked}`, { token: QUEUE_READ_ONLY_TOKEN })).json).to.deep.equal({
+        cron: '0 8 * * *',
+        ticks: [Date.UTC(2026, 0, 1, 8), Date.UTC(2026, 0, 2, 8)],
+      });
+      asked.append('toDate', String(Date.UTC(2026, 0, 1, 8)));
+      expect((await face.get(`/v2/ticks?${asked}`)).json)
+        .to.have.property('ticks')
+        .with.length(1);
+      expect((await face.get(`/v2/ticks?cron=${encodeURIComponent('* * * * *')}&count=100`)).status).to.equal(200);
+      for (const wrong of ['', '?cron=', '?cron=x', '?cron=*+*+*+*+*&count=101', '?cron=*+*+*+*+*&zone=UTC']) {
+        expect((await face.get(`/v2/ticks${wrong}`)).status, wrong).to.equal(400);
+      }
+    });
+
     it('are made for a raw destination, with their cron trimmed and an id', async () => {
       face.gateway.answer('SetSchedule', { type: 'ScheduleSet', id: 'scd_9' as never });
       const headers = { 'Svc-Cron': '* * * * *', 'Svc-Queue-Name': 'q', 'Svc-Delay': '5s' };

@@ -10,6 +10,8 @@ const LISTS = [
   '/v2/events',
   '/v2/logs',
   '/v2/dlq',
+  '/v2/dlq/counts',
+  '/v2/workflows/counts',
   '/v2/workflows/logs',
   '/v2/workflows/events',
   '/v2/workflows/events?groupBy=workflowRunId',
@@ -25,6 +27,8 @@ describe('edge/queue: lists of a read model', () => {
   function answering(behind: MaybeBehind): void {
     face.messageLog.page = { events: [], cursor: undefined, ...behind };
     face.messageLog.dlqPage = { entries: [], after: undefined, ...behind };
+    face.messageLog.counts = { counts: {}, isWhole: true, ...behind };
+    face.runLog.counts = { counts: {}, isWhole: true, ...behind };
     face.runLog.page = { runs: [], cursor: undefined, ...behind };
     face.runLog.eventPage = { events: [], cursor: undefined, ...behind };
   }

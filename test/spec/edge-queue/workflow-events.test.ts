@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { WaiterView } from '../../../src/domain/queue/runs/index.js';
+import type { RunId } from '../../../src/kernel/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 
 const URL = 'https://app.example/flow';
@@ -235,9 +236,24 @@ describe('edge/queue: waits and events', () => {
       expect(face.gateway.last('ListWaiters').eventId).to.equal('a/b');
     });
 
+    it('of all events are listed in pages, the earliest deadline first', async () => {
+      const step = { eventId: 'a/b', runId: 'wfr_1' as RunId, runCreatedAtMs: 1, stepId: 2, stepName: 's' };
+      const after = { deadlineMs: 9, stepId: 2, runId: 'wfr-1' as RunId };
+      const waiters = [{ ...step, addedAtMs: 3, deadlineMs: 9 }];
+      face.gateway.answer('ListAllWaiters', { type: 'AllWaiters', waiters, total: 5, after });
+      const { json } = await face.get('/v2/waiters?count=1', { token: QUEUE_READ_ONLY_TOKEN });
+      const shown = { eventId: 'a/b', workflowRunId: 'wfr_1', workflowCreatedAt: 1, stepId: 2, stepName: 's' };
+      expect(json).to.deep.equal({ waiters: [{ ...shown, addedAt: 3, deadline: 9 }], total: 5, cursor: '9-2-wfr-1' });
+      await face.get('/v2/waiters?cursor=9-2-wfr-1');
+      expect(face.gateway.last('ListAllWaiters')).to.deep.equal({ type: 'ListAllWaiters', count: 100, after });
+      for (const wrong of ['cursor=9', 'cursor=x-2-r', 'count=1001', 'event=a']) {
+        expect((await face.get(`/v2/waiters?${wrong}`)).status, wrong).to.equal(400);
+      }
+    });
+
     it('are asked for by name', async () => {
       expect((await face.get(`/v2/waiters/${'x'.repeat(1100)}`)).status).to.equal(400);
-      expect((await face.get('/v2/waiters/')).status).to.equal(404);
+      expect((await face.get('/v2/waiters/')).status).to.equal(400);
       expect((await face.delete('/v2/waiters/e')).status).to.equal(405);
       expect((await face.get('/v2/waiters/e', { token: null })).status).to.equal(401);
     });

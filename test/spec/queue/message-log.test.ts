@@ -341,6 +341,18 @@ describe('the message log', () => {
       });
     });
 
+    it('counts what a filter meets, by status', async () => {
+      for (let number = 1; number <= 5; number += 1) {
+        await stand.store(
+          dead(`msg_${number}`, number, { envelope: { ...PLAIN_ENVELOPE, queueName: number < 4 ? 'x' : 'y' } }),
+        );
+      }
+      expect(await log.dlqCounts(ACCOUNT, {}, seen())).to.deep.equal({ counts: { 404: 3, 500: 2 }, isWhole: true });
+      const some = { queueName: ['x'], responseStatus: [404] };
+      expect((await log.dlqCounts(ACCOUNT, some, seen())).counts).to.deep.equal({ 404: 2 });
+      expect((await log.dlqCounts(ACCOUNT, { toMs: T0 }, seen())).counts).to.deep.equal({});
+    });
+
     it('goes page by page in both orders', async () => {
       for (let number = 1; number <= 5; number += 1) await stand.store(dead(`msg_${number}`, number));
       const page = await log.dlq(ACCOUNT, filter({ count: 2 }), seen());

@@ -1,6 +1,6 @@
 /** Proves WA1. */
 import { expect } from 'chai';
-import type { QueueReply } from '../../../src/domain/queue/index.js';
+import type { QueueReply, QueueReplyOf } from '../../../src/domain/queue/index.js';
 import type { Notified, WaiterView } from '../../../src/domain/queue/runs/index.js';
 import { NOW_MS } from '../../support/queue-spec.js';
 import { entryItem, OVER, planItem, WorkflowSpec } from '../../support/workflow-spec.js';
@@ -27,6 +27,23 @@ function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('workflow: waiting for an event', () => {
+  it('is listed with all others, the earliest deadline first, each on one page', () => {
+    const flow = begun('r', 's');
+    flow.wait('r', 1, 'late', { seconds: 90 });
+    flow.wait('s', 1, 'e');
+    flow.wait('r', 2, 'e');
+    const command = { type: 'ListAllWaiters', count: 2, after: undefined } as const;
+    const first = flow.queue.ask(command) as QueueReplyOf<'AllWaiters'>;
+    expect(first).to.include({ total: 3 });
+    const shown = ({ waiters }: QueueReplyOf<'AllWaiters'>) =>
+      waiters.map(({ runId, stepId, eventId }) => `${runId} ${stepId} ${eventId}`);
+    expect(shown(first)).to.deep.equal(['r 2 e', 's 1 e']);
+    expect(first.waiters[0]).to.include({ stepName: 'step 2', addedAtMs: NOW_MS, deadlineMs: NOW_MS + 60_000 });
+    notified(flow.notify('e', 'n', undefined, '1'));
+    const second = flow.queue.ask({ ...command, after: first.after }) as QueueReplyOf<'AllWaiters'>;
+    expect([shown(second), second.after]).to.deep.equal([['r 1 late'], undefined]);
+  });
+
   it('goes on with the event: the waiter leaves and the result comes in one turn', () => {
     const flow = begun();
     expect(flow.wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { DlqSelector } from '../../../src/domain/queue/index.js';
 import { type DlqId, isMillraceError, type MessageId, MillraceError, type RunId } from '../../../src/kernel/index.js';
 import type {
+  Counts,
   DlqPage,
   LogPage,
   LogQuery,
@@ -74,6 +75,16 @@ class ScriptedLog implements MessageLog, RunLog {
     return { entries: [entry], after: undefined };
   }
 
+  async dlqCounts(...question: unknown[]): Promise<Counts> {
+    this.asked.push(question);
+    return { counts: { 0: 1, 500: 2 }, isWhole: false };
+  }
+
+  async runCounts(...question: unknown[]): Promise<Counts> {
+    this.asked.push(question);
+    return { counts: { RUN_FAILED: 2 }, isWhole: true };
+  }
+
   async runs(...question: unknown[]): Promise<RunPage> {
     this.asked.push(question);
     return page;
@@ -130,12 +141,27 @@ describe('questions to the read models', () => {
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, eventQuery, 80]);
   });
 
+  it('may be how many there are', async () => {
+    expect(await asked.dlqCounts(ACCOUNT, { label: ['x'] }, 5)).to.deep.equal({
+      counts: { 0: 1, 500: 2 },
+      isWhole: false,
+    });
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, { label: ['x'] }, 5]);
+    expect(await asked.runCounts(ACCOUNT, { fromMs: 1 }, 6)).to.deep.equal({
+      counts: { RUN_FAILED: 2 },
+      isWhole: true,
+    });
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, { fromMs: 1 }, 6]);
+  });
+
   it('say how far behind an answer is, and tell whoever counts it', async () => {
     const behind = { positions: 3, ms: 1500 };
     const told: unknown[] = [];
     const stale: MessageLog & RunLog = {
       events: async () => ({ events: [], cursor: undefined, behind }),
       dlq: async () => ({ entries: [], after: undefined, behind }),
+      dlqCounts: async () => ({ counts: {}, isWhole: true, behind }),
+      runCounts: async () => ({ counts: {}, isWhole: true, behind }),
       runs: async () => ({ ...page, behind }),
       runEvents: async () => ({ ...eventPage, behind: { positions: 4, ms: undefined } }),
     };
@@ -146,9 +172,11 @@ describe('questions to the read models', () => {
     expect((await counted.events(ACCOUNT, ANYTHING, 9)).behind).to.deep.equal(behind);
     const selector: DlqSelector = { kind: 'ids', dlqIds: [entry.dlqId] };
     expect((await counted.dlq(ACCOUNT, selector, 9)).behind).to.deep.equal(behind);
+    expect((await counted.dlqCounts(ACCOUNT, {}, 9)).behind).to.deep.equal(behind);
+    expect((await counted.runCounts(ACCOUNT, {}, 9)).behind).to.deep.equal(behind);
     expect((await counted.runs(ACCOUNT, ALL_RUNS, 9)).behind).to.deep.equal(behind);
     expect((await counted.runEvents(ACCOUNT, ALL_RUN_EVENTS, 9)).behind).to.deep.equal({ positions: 4 });
-    expect(told).to.deep.equal([behind, behind, behind, { positions: 4 }]);
+    expect(told).to.deep.equal([behind, behind, behind, behind, behind, { positions: 4 }]);
   });
 
   it('are refused when they cannot be read', async () => {

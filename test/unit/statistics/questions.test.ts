@@ -10,6 +10,7 @@ const NO_LOG = {} as MessageLog & RunLog;
 /** Answers with what it was asked. */
 const echo = {
   database: async (...given: unknown[]) => ({ of: 'database', given }),
+  databases: async (...given: unknown[]) => ({ of: 'databases', given }),
   account: async (...given: unknown[]) => ({ of: 'account', given }),
   search: async (...given: unknown[]) => ({ of: 'search', given }),
   searchTotals: async (...given: unknown[]) => ({ of: 'totals', given }),
@@ -27,12 +28,14 @@ describe('questions to the statistics', () => {
     const asked = new AskedStatistics((question) => answer(NO_LOG, question, echo));
     const answers = [
       await asked.database(DATABASE, '7d', 1_790_000_000_123),
+      await asked.databases([DATABASE], '3d', 5),
       await asked.account(ACCOUNT, '1h', 0),
       await asked.search(DATABASE, '30d', 1),
       await asked.searchTotals([DATABASE, DATABASE], 2),
     ] as unknown[];
     expect(answers).to.deep.equal([
       { of: 'database', given: [DATABASE, '7d', 1_790_000_000_123] },
+      { of: 'databases', given: [[DATABASE], '3d', 5] },
       { of: 'account', given: [ACCOUNT, '1h', 0] },
       { of: 'search', given: [DATABASE, '30d', 1] },
       { of: 'totals', given: [[DATABASE, DATABASE], 2] },

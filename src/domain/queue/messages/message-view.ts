@@ -1,5 +1,5 @@
 /** A message as it is shown to those who ask for it. */
-import type { QueueCommandOf, QueueReply } from '../commands.js';
+import type { MessageView, QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import { DELIVERED_GRACE_MS } from '../limits.js';
 import type { QueueTurn } from '../turn.js';
@@ -14,18 +14,18 @@ export function isShown(message: Message | undefined, nowMs: number): message is
 export function getMessage({ id }: QueueCommandOf<'GetMessage'>, { state, context }: QueueTurn): QueueReply {
   const message = state.messages.get(id);
   if (!isShown(message, context.nowMs)) return rejection('NOT_FOUND', `message ${id} not found`);
-  const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
+  return { type: 'Message', message: viewOf(message), content: undefined };
+}
+
+export function viewOf(message: Message): MessageView {
+  const { id, shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
   return {
-    type: 'Message',
-    message: {
-      id,
-      envelope: shared.envelope,
-      body: { number: bodyNumber, bytes: bodyBytes },
-      createdAtMs,
-      notBeforeMs,
-      status: statusWord(message),
-      retried,
-    },
-    content: undefined,
+    id,
+    envelope: shared.envelope,
+    body: { number: bodyNumber, bytes: bodyBytes },
+    createdAtMs,
+    notBeforeMs,
+    status: statusWord(message),
+    retried,
   };
 }

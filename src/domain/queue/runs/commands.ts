@@ -105,6 +105,10 @@ export type FailedRunFilter = TypeOf<typeof failedRunFilter>;
 const failedRunSelector = dlqSelectorBy(failedRunFilter);
 export type FailedRunSelector = TypeOf<typeof failedRunSelector>;
 
+/** In the order of deadlines. */
+const waiterPlace = record({ deadlineMs: whole, runId, stepId: whole });
+export type WaiterPlace = TypeOf<typeof waiterPlace>;
+
 export const workflowCommands = {
   /** A step waits; asked again it changes nothing. */
   Wait: kind(34, {
@@ -133,6 +137,8 @@ export const workflowCommands = {
   }),
   ListWaiters: kind(36, { eventId: text() }),
   /** Entries from `from` on, as many as fit into `maxBytes`; at least one. */
+  /** Of all events, the earliest deadline first; a page begins behind `after`. */
+  ListAllWaiters: kind(47, { count: whole, after: optional(waiterPlace) }),
   GetRun: kind(37, { runId, from: whole, maxBytes: whole }),
   /** `finish`: one that is over, or unknown, is as good as finished. */
   EndRun: kind(38, { runId, how: oneOf('finish', 'cancel'), response: optional(bytes) }),
@@ -171,6 +177,17 @@ const waiterView = record({
 });
 export type WaiterView = TypeOf<typeof waiterView>;
 
+const listedWaiter = record({
+  eventId: text(),
+  runId,
+  runCreatedAtMs: whole,
+  stepId: whole,
+  stepName: text(),
+  addedAtMs: whole,
+  deadlineMs: whole,
+});
+export type ListedWaiter = TypeOf<typeof listedWaiter>;
+
 const notified = record({ waiter: waiterView, messageId });
 export type Notified = TypeOf<typeof notified>;
 
@@ -195,6 +212,8 @@ export type FailedRunView = TypeOf<typeof failedRunView>;
 export const workflowReplies = {
   Notified: kind(16, { notified: listOf(notified) }),
   Waiters: kind(17, { waiters: listOf(waiterView) }),
+  /** `total`: on all pages. `after`: undefined at the end. */
+  AllWaiters: kind(23, { waiters: listOf(listedWaiter), total: whole, after: optional(waiterPlace) }),
   Run: kind(18, {
     run: runName,
     entries: listOf(entryView),

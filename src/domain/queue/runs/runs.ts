@@ -112,6 +112,10 @@ export class Runs {
     return this.#waiters.of(eventId);
   }
 
+  allWaiters(): IterableIterator<Waiting> {
+    return this.#waiters.all();
+  }
+
   get nextDeadline(): Waiting | undefined {
     return this.#waiters.nextDeadline;
   }

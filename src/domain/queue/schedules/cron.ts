@@ -62,6 +62,24 @@ export function nextTickAfter(cron: string, afterMs: number): number | undefined
   return timetable.nextRun(new Date(afterMs))?.getTime();
 }
 
+export interface TicksWanted {
+  /** Later than this one, and not later than that. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly count: number;
+}
+
+/** The first ticks of a timetable, in order. @param cron as of `nextTickAfter` */
+export function ticksBetween(cron: string, { fromMs, toMs, count }: TicksWanted): readonly number[] {
+  const ticks: number[] = [];
+  let tick = nextTickAfter(cron, fromMs);
+  while (tick !== undefined && tick <= toMs && ticks.length < count) {
+    ticks.push(tick);
+    tick = nextTickAfter(cron, tick);
+  }
+  return ticks;
+}
+
 /** @throws Error of the library for what is no timetable */
 function compile(cron: string): Cron {
   const prefix = ZONE_PREFIX.exec(cron);

@@ -22,6 +22,11 @@ export class Waiters {
     return this.#byEvent.get(eventId) ?? NOBODY;
   }
 
+  /** May or may not have those that come or go meanwhile. */
+  *all(): IterableIterator<Waiting> {
+    for (const ofEvent of this.#byEvent.values()) yield* ofEvent;
+  }
+
   get nextDeadline(): Waiting | undefined {
     return this.#deadlines.top;
   }

@@ -4,6 +4,7 @@ import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
+import { DatabasesStatisticsAnswer, databasesStatisticsAnswer } from '../answers/databases-statistics.js';
 import { chargesOfDatabase, statisticsOf } from '../charges.js';
 import { teamOfCaller } from '../ids.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
@@ -100,6 +101,18 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
       const about = { action: 'moveDatabase', entity: name, secondary: team.name } as const;
       await call.change(command, 'OneDatabase', about);
       return OK_TEXT;
+    },
+  }),
+
+  managementRoute('GET /v2/kv/stats', {
+    summary: 'Shows what all databases of the account were used for together, and each of them this month.',
+    permission: 'read',
+    query: PeriodQuery,
+    answer: one(DatabasesStatisticsAnswer),
+    async handle(call, { query: { period = '1h' } }) {
+      const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
+      const ids = databases.map(({ database }) => database.id);
+      return databasesStatisticsAnswer(call.shows(await statisticsOf(call).databases(ids, period, call.nowMs)));
     },
   }),
 

@@ -1,6 +1,6 @@
 /** A step that waits for an event, and what became of it when the event came. */
 import { canonicalHeaderName, type HeaderList } from '../../../domain/queue/index.js';
-import type { Notified, WaiterView } from '../../../domain/queue/runs/index.js';
+import type { ListedWaiter, Notified, WaiterView } from '../../../domain/queue/runs/index.js';
 import type { Spelling } from '../../wire-alias.js';
 
 /** Times are in seconds. */
@@ -12,6 +12,20 @@ export function waiterRecord(waiter: WaiterView, spelling: Spelling) {
     timeoutUrl: waiter.timeoutUrl,
     timeoutBody: waiter.timeoutBody,
     timeoutHeaders: settingsObject(waiter.timeoutHeaders, spelling),
+  };
+}
+
+/** One among those of all events. Times are in milliseconds. */
+export function listedWaiterRecord(step: ListedWaiter) {
+  const { eventId, runId, runCreatedAtMs, stepId, stepName, addedAtMs, deadlineMs } = step;
+  return {
+    eventId,
+    workflowRunId: runId,
+    workflowCreatedAt: runCreatedAtMs,
+    stepId,
+    stepName,
+    addedAt: addedAtMs,
+    deadline: deadlineMs,
   };
 }
 

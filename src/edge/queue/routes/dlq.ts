@@ -17,6 +17,7 @@ import {
   refuseLostId,
   trimOf,
 } from '../call-filters.js';
+import { answerCounts } from '../counts-answer.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
@@ -40,6 +41,8 @@ const PARAMETERS = [
   'count',
   'order',
 ];
+const NOT_OF_COUNTS = ['dlqIds', 'cursor', 'count', 'order'];
+const OF_COUNTS: ReadonlySet<string> = new Set(PARAMETERS.filter((name) => !NOT_OF_COUNTS.includes(name)));
 const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
 const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source', 'groupBy', 'trimBody']);
 
@@ -50,6 +53,18 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
     parameters: textParameters(OF_LIST),
     answer: json(OBJECT),
     handle: listDlq,
+  }),
+
+  queueRoute('GET /v2/dlq/counts', {
+    summary: 'Counts the entries of the DLQ that a filter meets, by the status of their last response.',
+    permission: 'read',
+    parameters: textParameters(OF_COUNTS),
+    answer: json(schemaNamed('Counts')),
+    async handle(call) {
+      const filter = filterOf(queryParameters(call.words.rest, OF_COUNTS));
+      const { messageLog } = call.face.parts;
+      await answerCounts(call, await messageLog.dlqCounts(call.grant.account, filter, await call.position()));
+    },
   }),
 
   queueRoute('GET /v2/dlq/:id', {

@@ -1,17 +1,33 @@
 /** `/v2/messages`: one message to be looked at or cancelled, or many to be cancelled. */
 
-import { MAX_CANCEL_COUNT, type MessageSelector } from '../../../domain/queue/index.js';
+import {
+  MAX_CANCEL_COUNT,
+  MAX_MESSAGE_COUNT,
+  type MessageSelector,
+  PENDING_STATES,
+  type QueueCommandOf,
+} from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
-import { RefusedRequest } from '../../http/refused.js';
-import { messageRecord } from '../../records/message-record.js';
-import { bulkParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
+import { invalid, RefusedRequest } from '../../http/refused.js';
+import { messageRecord, pendingRecord } from '../../records/message-record.js';
+import {
+  bulkParameters,
+  countOf,
+  filterOf,
+  orderOf,
+  type Parameters,
+  queryParameters,
+  single,
+  statesIn,
+  valuesOf,
+} from '../call-filters.js';
 import { type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_CALL_IDS } from '../queue-limits.js';
 
-const PARAMETERS: ReadonlySet<string> = new Set([
+const FILTERS = [
   'messageIds',
   'topicName',
   'queueName',
@@ -25,12 +41,29 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'scheduleId',
   'callerIp',
   'callerIP',
-  'count',
-  // Sent along by clients; all that matches is cancelled at once.
-  'cursor',
-]);
+];
+/** Sent along by clients is the `cursor`; all that matches is cancelled at once. */
+const OF_BULK: ReadonlySet<string> = new Set([...FILTERS, 'count', 'cursor']);
+const OF_LIST: ReadonlySet<string> = new Set([...FILTERS, 'state', 'order', 'count', 'cursor']);
+const STATES = new Map(PENDING_STATES.map((state) => [state as string, [state]]));
+const CURSOR = /^\d{1,16}$/;
 
 export const MESSAGE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/messages', {
+    summary: 'Lists messages that are under way, with how many there are in each state.',
+    permission: 'read',
+    parameters: textParameters(OF_LIST),
+    answer: json(schemaNamed('MessageList')),
+    async handle(call) {
+      const { messages, counts, after } = await call.ask(listOf(queryParameters(call.words.rest, OF_LIST)), 'Messages');
+      call.value(200, {
+        messages: messages.map((message) => pendingRecord(message, call.spellingFor(message.envelope.isAlias))),
+        counts: Object.fromEntries(PENDING_STATES.map((state, at) => [state, counts[at]])),
+        cursor: after === undefined ? undefined : String(after),
+      });
+    },
+  }),
+
   queueRoute('GET /v2/messages/:id', {
     summary: 'Shows a message that is under way.',
     permission: 'read',
@@ -55,10 +88,10 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/messages', {
     summary: 'Cancels messages.',
     permission: 'change',
-    parameters: textParameters(PARAMETERS),
+    parameters: textParameters(OF_BULK),
     answer: json(schemaNamed('Cancelled')),
     async handle(call) {
-      const selector = selectorOf(bulkParameters(call, PARAMETERS, 'message'));
+      const selector = selectorOf(bulkParameters(call, OF_BULK, 'message'));
       const { count } = await call.ask({ type: 'CancelMessages', selector }, 'Cancelled');
       call.value(200, { cancelled: count });
     },
@@ -69,4 +102,17 @@ function selectorOf(parameters: Parameters): MessageSelector {
   const messageIds = valuesOf(parameters, 'messageIds', MAX_CALL_IDS) as MessageId[];
   if (messageIds.length > 0) return { kind: 'ids', messageIds: [...new Set(messageIds)] };
   return { kind: 'filter', filter: filterOf(parameters), count: countOf(parameters, MAX_CANCEL_COUNT) };
+}
+
+function listOf(parameters: Parameters): QueueCommandOf<'ListMessages'> {
+  const cursor = single(parameters, 'cursor');
+  if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
+  return {
+    type: 'ListMessages',
+    filter: filterOf(parameters),
+    states: statesIn(parameters, STATES),
+    order: orderOf(parameters, 'latestFirst'),
+    count: countOf(parameters, MAX_MESSAGE_COUNT) ?? MAX_MESSAGE_COUNT,
+    after: cursor === undefined ? undefined : Number(cursor),
+  };
 }

@@ -1,20 +1,29 @@
 /** `/v2/schedules`. */
 
-import { newScheduleId, parseCron } from '../../../domain/queue/index.js';
+import { newScheduleId, parseCron, ticksBetween } from '../../../domain/queue/index.js';
 import type { ScheduleId } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, headerParameter, OBJECT, OBJECT_LIST, schemaNamed } from '../../http/openapi/parts.js';
+import {
+  ANYTHING,
+  headerParameter,
+  OBJECT,
+  OBJECT_LIST,
+  schemaNamed,
+  textParameters,
+} from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
-import { checkedName } from '../call-filters.js';
+import { checkedName, countOf, periodOf, queryParameters, single } from '../call-filters.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
 import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { DEFAULT_TICKS, MAX_TICKS } from '../queue-limits.js';
 import { scheduleRecord } from '../records/schedule-record.js';
 import { MESSAGE_SETTINGS } from './publish.js';
 
 const SCHEDULES = '/v2/schedules/';
+const OF_TICKS: ReadonlySet<string> = new Set(['cron', 'fromDate', 'toDate', 'count']);
 
 export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/schedules', {
@@ -26,6 +35,21 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
       await call.list(['[', ']'], schedules, ({ schedule, content }) =>
         scheduleRecord(schedule, content, call.spellingFor(schedule.isAlias)),
       );
+    },
+  }),
+
+  queueRoute('GET /v2/ticks', {
+    summary: 'Tells when a timetable would tick next.',
+    permission: 'read',
+    parameters: textParameters(OF_TICKS),
+    answer: json(schemaNamed('Ticks')),
+    handle(call) {
+      const parameters = queryParameters(call.words.rest, OF_TICKS);
+      const timetable = parseCron(single(parameters, 'cron') ?? '');
+      if (!timetable.isOk) throw invalid(timetable.message);
+      const count = countOf(parameters, MAX_TICKS) ?? DEFAULT_TICKS;
+      const { fromMs = call.face.parts.clock.nowMs(), toMs = Number.POSITIVE_INFINITY } = periodOf(parameters);
+      call.value(200, { cron: timetable.cron, ticks: ticksBetween(timetable.cron, { fromMs, toMs, count }) });
     },
   }),
 

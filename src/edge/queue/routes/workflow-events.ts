@@ -1,12 +1,15 @@
 /** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
 
-import { type HeaderList, newMessageId } from '../../../domain/queue/index.js';
+import { type HeaderList, newMessageId, type QueueCommandOf } from '../../../domain/queue/index.js';
+import type { RunId } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
-import { OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
-import { inWordsOf } from '../../http/refused.js';
+import { OBJECT, OBJECT_LIST, schemaNamed, textParameters } from '../../http/openapi/parts.js';
+import { invalid, inWordsOf } from '../../http/refused.js';
+import { countOf, queryParameters, refuseLostId, single } from '../call-filters.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
-import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
+import { DEFAULT_EVENT_COUNT, MAX_EVENT_COUNT } from '../queue-limits.js';
+import { listedWaiterRecord, notifyRecord, waiterRecord } from '../records/waiter-record.js';
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
 import { headerValue } from '../run-headers.js';
@@ -17,6 +20,8 @@ import { askedDelivery, stepTextOf } from '../workflow-items.js';
 const WAIT = '/v2/wait/';
 const NOTIFY = '/v2/notify/';
 const WAITERS = '/v2/waiters/';
+const OF_LIST: ReadonlySet<string> = new Set(['count', 'cursor']);
+const CURSOR = /^(\d{1,16})-(\d{1,10})-(.{1,1024})$/;
 const CONFIGURATION = 'svc-';
 const FORWARDED = 'svc-forward-';
 
@@ -37,6 +42,22 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
     handle: notify,
   }),
 
+  queueRoute('GET /v2/waiters', {
+    summary: 'Lists the steps of all runs that wait for events, the earliest deadline first.',
+    permission: 'read',
+    parameters: textParameters(OF_LIST),
+    answer: json(schemaNamed('WaitingSteps')),
+    async handle(call) {
+      refuseLostId(call.path, 'event');
+      const { waiters, total, after } = await call.ask(listOf(call.words.rest), 'AllWaiters');
+      call.value(200, {
+        waiters: waiters.map(listedWaiterRecord),
+        total,
+        cursor: after && [after.deadlineMs, after.stepId, after.runId].join('-'),
+      });
+    },
+  }),
+
   queueRoute('GET /v2/waiters/*event', {
     summary: 'Lists the runs that wait for an event.',
     permission: 'read',
@@ -48,6 +69,19 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
     },
   }),
 ];
+
+function listOf(query: string): QueueCommandOf<'ListAllWaiters'> {
+  const parameters = queryParameters(query, OF_LIST);
+  const cursor = single(parameters, 'cursor');
+  const [, deadline, step, runId] = cursor === undefined ? [] : (CURSOR.exec(cursor) ?? []);
+  if (cursor !== undefined && runId === undefined) throw invalid('cursor is not one of ours');
+  return {
+    type: 'ListAllWaiters',
+    count: countOf(parameters, MAX_EVENT_COUNT) ?? DEFAULT_EVENT_COUNT,
+    after:
+      runId === undefined ? undefined : { deadlineMs: Number(deadline), stepId: Number(step), runId: runId as RunId },
+  };
+}
 
 async function wait(call: QueueCall): Promise<void> {
   const { configuration } = call.words;

@@ -7,7 +7,7 @@ import { RUN_STATES, type RunState } from '../../../domain/queue/runs/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import { MESSAGE_STATES, type RunLogFilter, STEP_STATES, type StepState } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT, textParameters } from '../../http/openapi/parts.js';
+import { OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import {
   countOf,
@@ -28,6 +28,7 @@ import {
   wholeNumber,
   wordsForStates,
 } from '../call-filters.js';
+import { answerCounts } from '../counts-answer.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_CALL_FILTER_VALUES, MAX_CALL_IDS, MAX_EVENT_COUNT } from '../queue-limits.js';
 import { runEventRecord, runRecord } from '../records/workflow-run-record.js';
@@ -52,6 +53,8 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'trimBody',
   'order',
 ]);
+const NOT_OF_COUNTS = ['groupBy', 'cursor', 'count', 'state', 'trimBody', 'order'];
+const OF_COUNTS: ReadonlySet<string> = new Set([...PARAMETERS].filter((name) => !NOT_OF_COUNTS.includes(name)));
 const BY_RUN = 'workflowRunId';
 /** One page has so many runs: each may have thousands of steps. */
 const MAX_RUN_COUNT = 10;
@@ -65,6 +68,17 @@ export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
     parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: (call) => listRuns(call, parametersOf(call)),
+  }),
+  queueRoute('GET /v2/workflows/counts', {
+    summary: 'Counts the workflow runs that a filter meets, by their state.',
+    permission: 'read',
+    parameters: textParameters(OF_COUNTS),
+    answer: json(schemaNamed('Counts')),
+    async handle(call) {
+      const { filter } = runFilterOf(queryParameters(call.words.rest, OF_COUNTS));
+      const { runLog } = call.face.parts;
+      await answerCounts(call, await runLog.runCounts(call.grant.account, filter, await call.position()));
+    },
   }),
   queueRoute('GET /v2/workflows/events', {
     summary: 'Lists what happened in workflow runs.',

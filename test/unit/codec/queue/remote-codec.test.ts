@@ -76,6 +76,20 @@ const COMMANDS: OneOfEach<QueueCommand> = {
     RUN_PUBLISH,
   ],
   GetMessage: [{ type: 'GetMessage', id }],
+  ListMessages: [
+    { type: 'ListMessages', filter: {}, states: [], order: 'latestFirst', count: 100, after: undefined },
+    ...filters.map(
+      (filter) =>
+        ({
+          type: 'ListMessages',
+          filter,
+          states: ['SCHEDULED', 'RETRYING'],
+          order: 'earliestFirst',
+          count: 1,
+          after: 7,
+        }) as const,
+    ),
+  ],
   CancelMessage: [{ type: 'CancelMessage', id }],
   CancelMessages: [
     { type: 'CancelMessages', selector: { kind: 'ids', messageIds: [id] } },
@@ -195,6 +209,27 @@ const REPLIES: OneOfEach<QueueReply> = {
         retried: 1,
       },
       content: bytes,
+    },
+  ],
+  Messages: [
+    { type: 'Messages', messages: [], counts: [0, 0, 0, 0], after: undefined },
+    {
+      type: 'Messages',
+      messages: [
+        {
+          id,
+          envelope,
+          body: { number: 1, bytes: 3 },
+          createdAtMs: 1,
+          notBeforeMs: 2,
+          status: 'waiting',
+          retried: 1,
+          state: 'RETRYING',
+          dueAtMs: 3,
+        },
+      ],
+      counts: [4, 3, 2, 1],
+      after: 9,
     },
   ],
   Cancelled: [{ type: 'Cancelled', count: 3 }],

@@ -114,6 +114,10 @@ export const WORKFLOW_COMMANDS: ListOfEach<WorkflowCommand> = {
     { type: 'Notify', eventId: 'e', runId: undefined, firstId: id, content, isHook: false },
     { type: 'Notify', eventId: 'e', runId, firstId: id, content: new Uint8Array(0), isHook: true },
   ],
+  ListAllWaiters: [
+    { type: 'ListAllWaiters', count: 5, after: undefined },
+    { type: 'ListAllWaiters', count: 5, after: { deadlineMs: 9, runId, stepId: 0 } },
+  ],
   ListWaiters: [{ type: 'ListWaiters', eventId: 'e' }],
   GetRun: [{ type: 'GetRun', runId, from: 300, maxBytes: 5_000_000 }],
   EndRun: [
@@ -194,6 +198,15 @@ export const WORKFLOW_REPLIES: ListOfEach<WorkflowReply> = {
   Notified: [
     { type: 'Notified', notified: [] },
     { type: 'Notified', notified: [{ waiter: waiterView, messageId: id }] },
+  ],
+  AllWaiters: [
+    { type: 'AllWaiters', waiters: [], total: 0, after: undefined },
+    {
+      type: 'AllWaiters',
+      waiters: [{ eventId: 'e', runId, runCreatedAtMs: 1, stepId: 2, stepName: 's', addedAtMs: 3, deadlineMs: 4 }],
+      total: 7,
+      after: { deadlineMs: 4, runId, stepId: 2 },
+    },
   ],
   Waiters: [{ type: 'Waiters', waiters: [waiterView, { ...waiterView, timeoutBody: '{}', isAlias: false }] }],
   Run: [

@@ -175,6 +175,19 @@ describe('the run log', () => {
       expect(await found({ createdAtMs })).to.deep.equal(['done']);
     });
 
+    it('how many there are in each state, of those that a filter meets', async () => {
+      const states = (await log.runs()).map(({ state }) => state);
+      const { counts, isWhole } = await log.models.runCounts(ACCOUNT, {}, log.position);
+      expect(isWhole).to.equal(true);
+      for (const state of states) {
+        expect(counts[state], state).to.equal(states.filter((other) => other === state).length);
+      }
+      const createdAtMs = (await log.run('done')).createdAtMs;
+      expect((await log.models.runCounts(ACCOUNT, { createdAtMs }, log.position)).counts).to.deep.equal({
+        RUN_SUCCESS: 1,
+      });
+    });
+
     it('for runs of one id, the newest first', async () => {
       log.spec.pass(60_000);
       log.spec.trigger('done', { id: 'done again', labels: ['x'] });

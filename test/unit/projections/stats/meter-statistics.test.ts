@@ -35,6 +35,30 @@ describe('statistics of databases', () => {
     expect(series.days.at(-1)).to.deep.include({ commands: 21, writes: 8, bandwidthBytes: 800, scripts: 0 });
   });
 
+  it('are told of all together: counts added up, latencies over all requests, and each with what it has', async () => {
+    const other = 'db-cccccccccccccccc' as typeof DATABASE;
+    await stand.meter(now - 2 * DAY, { rows: [kvRow({ commands: 100, bytesOut: 7 })] });
+    await stand.meter(now - 5 * MINUTE, {
+      rows: [kvRow({ commands: 10, writes: 4 }), kvRow({ database: other, commands: 5, hits: 2 })],
+    });
+    const model = await stand.open();
+    const unknown = 'db-dddddddddddddddd' as typeof DATABASE;
+    const { each, ...series } = await model.databases([DATABASE, other, unknown], '1h', now);
+    expect([fromEnd(series.commands), fromEnd(series.writes), fromEnd(series.hits)]).to.deep.equal([
+      { 5: 15 },
+      { 5: 4 },
+      { 5: 2 },
+    ]);
+    const nothing = { keys: 0, storageBytes: 0, connections: 0 };
+    expect(each).to.deep.equal([
+      { id: DATABASE, ...nothing, commandsToday: 10, commandsThisMonth: 110, bandwidthBytesThisMonth: 7 },
+      { id: other, ...nothing, commandsToday: 5, commandsThisMonth: 5, bandwidthBytesThisMonth: 0 },
+      { id: unknown, ...nothing, commandsToday: 0, commandsThisMonth: 0, bandwidthBytesThisMonth: 0 },
+    ]);
+    const many = Array.from({ length: 1001 }, () => DATABASE);
+    expect(await model.databases(many, '1h', now).catch(({ code }) => code)).to.equal('INVALID');
+  });
+
   it('have the same sum in every period that covers it, and in the day', async () => {
     for (let minute = 0; minute < 600; minute += 7) {
       await stand.meter(MONDAY + minute * MINUTE, { rows: [kvRow({ commands: minute + 1, writes: 1 })] });
