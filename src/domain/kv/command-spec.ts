@@ -319,6 +319,8 @@ export interface CommandSpec {
   readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
   readonly readOnlyToken?: boolean;
+  /** Changes nothing, though the built-in read-only token, which is made for pages of strangers, may not run it. */
+  readonly isLook?: boolean;
 }
 
 export function isWrite(spec: CommandSpec): boolean {

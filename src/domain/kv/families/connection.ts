@@ -74,6 +74,7 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
   client('INFO', 2, [...OWN, 'random'], '6.2.0', 'Describes the connection.', { tips: ['nondeterministic_output'] }),
   client('KILL', -3, OTHERS, '2.4.0', 'Ends connections.', { deviations: [OF_THIS_PROCESS] }),
   client('LIST', -2, [...OTHERS, 'random'], '2.4.0', 'Describes the connections to the database.', {
+    isLook: true,
     tips: ['nondeterministic_output'],
     deviations: [OF_THIS_PROCESS, 'Fields about memory are estimates.'],
   }),

@@ -60,16 +60,28 @@ export const PUBLISH: readonly CommandSpec[] = family('pubsub', [
     ...sends,
     handler: publish(true),
   }),
-  row('PUBSUB CHANNELS', -2, '2.8.0', 'Lists channels that have subscribers.', { ...told, handler: channels(false) }),
+  row('PUBSUB CHANNELS', -2, '2.8.0', 'Lists channels that have subscribers.', {
+    isLook: true,
+    ...told,
+    handler: channels(false),
+  }),
   row('PUBSUB SHARDCHANNELS', -2, '7.0.0', 'Lists shard channels that have subscribers.', {
     ...told,
     handler: channels(true),
   }),
-  row('PUBSUB NUMSUB', -2, '2.8.0', 'Counts the subscribers of channels.', { ...told, handler: subscribers(false) }),
+  row('PUBSUB NUMSUB', -2, '2.8.0', 'Counts the subscribers of channels.', {
+    isLook: true,
+    ...told,
+    handler: subscribers(false),
+  }),
   row('PUBSUB SHARDNUMSUB', -2, '7.0.0', 'Counts the subscribers of shard channels.', {
     ...told,
     handler: subscribers(true),
   }),
-  row('PUBSUB NUMPAT', 2, '2.8.0', 'Counts the patterns that have subscribers.', { ...told, handler: patterns }),
+  row('PUBSUB NUMPAT', 2, '2.8.0', 'Counts the patterns that have subscribers.', {
+    isLook: true,
+    ...told,
+    handler: patterns,
+  }),
   helpRow('PUBSUB', '6.2.0', HELP, { categories: [] }),
 ]);

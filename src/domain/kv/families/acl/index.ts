@@ -20,10 +20,12 @@ function acl(subcommand: string, arity: number, since: string, summary: string, 
 }
 
 const ADMIN: Partial<CommandSpec> = { flags: ['admin', 'dangerous'] };
+const LOOK: Partial<CommandSpec> = { ...ADMIN, isLook: true };
 const SECRET: Partial<CommandSpec> = { flags: ['admin', 'dangerous', 'skip-monitor'] };
 
 export const ACL: readonly CommandSpec[] = family('acl', [
   acl('CAT', -2, '6.0.0', 'Lists the categories, or the commands of one.', {
+    isLook: true,
     handler: ({ args, commands }) => aclCategories(args.words, commands.rows),
     deviations: ['There is a category `json` besides; commands that are not served are in none.'],
   }),
@@ -38,11 +40,11 @@ export const ACL: readonly CommandSpec[] = family('acl', [
     deviations: ['Redis has no such command.'],
   }),
   acl('GETUSER', 3, '6.0.0', 'Shows what a user may do.', {
-    ...ADMIN,
+    ...LOOK,
     deviations: ['Over REST selectors are left out.'],
   }),
   acl('HELP', 2, '6.0.0', 'Lists the subcommands.', { handler: () => ACL_HELP.map((line) => new SimpleString(line)) }),
-  acl('LIST', 2, '6.0.0', 'Shows every user as a line of rules.', ADMIN),
+  acl('LIST', 2, '6.0.0', 'Shows every user as a line of rules.', LOOK),
   acl('LOAD', 2, '6.0.0', 'Accepted: users are stored as they change.', {
     ...ADMIN,
     deviations: ['There is no file of users: always OK.'],
@@ -65,6 +67,6 @@ export const ACL: readonly CommandSpec[] = family('acl', [
     tips: EVERY_NODE,
     deviations: ['The users `default` and `default_ro` cannot be changed.'],
   }),
-  acl('USERS', 2, '6.0.0', 'Lists the names of users.', ADMIN),
-  acl('WHOAMI', 2, '6.0.0', 'Returns the name of the user who asks.'),
+  acl('USERS', 2, '6.0.0', 'Lists the names of users.', LOOK),
+  acl('WHOAMI', 2, '6.0.0', 'Returns the name of the user who asks.', { isLook: true }),
 ]);

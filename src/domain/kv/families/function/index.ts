@@ -50,12 +50,14 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   row('FUNCTION DELETE', 3, '7.0.0', 'Deletes a library and its functions.', { ...CHANGES, handler: remove }),
   row('FUNCTION FLUSH', -2, '7.0.0', 'Deletes all libraries.', { ...CHANGES, handler: flush }),
   row('FUNCTION LIST', -2, '7.0.0', 'Describes libraries and their functions.', {
+    isLook: true,
     tips: UNORDERED,
     ...TELLS,
     handler: list,
     deviations: ['Libraries and functions come in the order they were put.'],
   }),
   row('FUNCTION STATS', 2, '7.0.0', 'Tells how many libraries and functions there are.', {
+    isLook: true,
     tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
     ...TELLS,
     handler: stats,

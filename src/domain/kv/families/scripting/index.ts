@@ -48,6 +48,7 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
     acrossPartitions: 'first',
   }),
   row('SCRIPT EXISTS', -3, '2.6.0', 'Tells which digests are of scripts that are known.', {
+    isLook: true,
     tips: ['request_policy:all_shards', 'response_policy:agg_logical_and'],
     flags: KEEPS,
     keys: NO_KEYS,

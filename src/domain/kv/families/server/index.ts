@@ -133,6 +133,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     handler: time,
   }),
   row('INFO', -1, '1.0.0', 'Describes the server and the database.', {
+    isLook: true,
     tips: EACH_SHARD,
     flags: ['dangerous', 'random', 'loading', 'stale'],
     keys: NO_KEYS,
@@ -140,23 +141,31 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     deviations: ['Counts are of the database since its owner took it up; over REST `default` means all.'],
   }),
   row('COMMAND', -1, '2.8.13', 'Describes every command.', {
+    isLook: true,
     tips: UNORDERED,
     ...ABOUT_COMMANDS,
     handler: command,
     deviations: ['Over REST always an empty list.'],
   }),
-  row('COMMAND COUNT', 2, '2.8.13', 'Counts the commands.', { ...ABOUT_COMMANDS, handler: commandCount }),
+  row('COMMAND COUNT', 2, '2.8.13', 'Counts the commands.', { isLook: true, ...ABOUT_COMMANDS, handler: commandCount }),
   row('COMMAND LIST', -2, '7.0.0', 'Lists the names of commands.', {
+    isLook: true,
     tips: UNORDERED,
     ...ABOUT_COMMANDS,
     handler: commandList,
   }),
   row('COMMAND INFO', -2, '2.8.13', 'Describes commands by name.', {
+    isLook: true,
     tips: UNORDERED,
     ...ABOUT_COMMANDS,
     handler: commandInfo,
   }),
-  row('COMMAND DOCS', -2, '7.0.0', 'Documents commands.', { tips: UNORDERED, ...ABOUT_COMMANDS, handler: commandDocs }),
+  row('COMMAND DOCS', -2, '7.0.0', 'Documents commands.', {
+    isLook: true,
+    tips: UNORDERED,
+    ...ABOUT_COMMANDS,
+    handler: commandDocs,
+  }),
   row('COMMAND GETKEYS', -3, '2.8.13', 'Finds the keys among the words of a command.', {
     flags: ['edge', 'loading', 'stale'],
     keys: NO_KEYS,
@@ -175,6 +184,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   ),
   helpRow('COMMAND', '5.0.0', COMMAND_HELP, { flags: ['edge', 'loading', 'stale'], categories: ['connection'] }),
   row('CONFIG GET', -3, '2.0.0', 'Returns parameters of the database.', {
+    isLook: true,
     ...ADMIN_VARYING,
     handler: configGet,
     deviations: ['Knows the parameters that have a meaning here.'],
@@ -199,11 +209,13 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   }),
   helpRow('CONFIG', '5.0.0', CONFIG_HELP),
   row('SLOWLOG GET', -2, '2.2.12', 'Returns the newest slow commands.', {
+    isLook: true,
     tips: ['request_policy:all_nodes', 'nondeterministic_output'],
     ...ADMIN_VARYING,
     handler: slowLogGet,
   }),
   row('SLOWLOG LEN', 2, '2.2.12', 'Counts the slow commands that are remembered.', {
+    isLook: true,
     tips: ['request_policy:all_nodes', 'response_policy:agg_sum', 'nondeterministic_output'],
     ...ADMIN_VARYING,
     handler: slowLogLength,
@@ -215,10 +227,15 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   }),
   helpRow('SLOWLOG', '6.2.0', SLOW_LOG_HELP),
   row('LATENCY LATEST', 2, '2.8.13', 'Returns the latest latency of each event.', {
+    isLook: true,
     ...LATENCIES,
     handler: latencyLatest,
   }),
-  row('LATENCY HISTORY', 3, '2.8.13', 'Returns the latencies of an event.', { ...LATENCIES, handler: latencyHistory }),
+  row('LATENCY HISTORY', 3, '2.8.13', 'Returns the latencies of an event.', {
+    isLook: true,
+    ...LATENCIES,
+    handler: latencyHistory,
+  }),
   row('LATENCY RESET', -2, '2.8.13', 'Forgets latencies.', {
     tips: ['request_policy:all_nodes', 'response_policy:agg_sum'],
     ...ADMIN_VARYING,
@@ -243,6 +260,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     handler: memoryPurge,
   }),
   row('MEMORY STATS', 2, '4.0.0', 'Returns what memory is used for.', {
+    isLook: true,
     tips: EACH_SHARD,
     ...VARYING,
     handler: memoryStats,
