@@ -2,12 +2,12 @@
 import type { DependencyContainer } from 'tsyringe';
 import { KvHub, REDIS_VERSION } from '../actors/kv-shard/index.js';
 import { AuditThreads, readTlsFiles, type TlsFiles } from '../adapters/node/index.js';
+import { httpFaceOptionsOf, kvBoundsOf, nativeBoundsOf } from '../config/index.js';
 import { hostAndPort, type Listener, listenOn } from '../edge/http/index.js';
 import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGuard } from '../edge/index.js';
 import { ByteBudget } from '../kernel/index.js';
 import { METER_SHARD } from '../messages/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
-import { httpFaceOptionsOf } from './face-options.js';
 import { managementFace } from './management-face.js';
 import { queueFace } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
@@ -34,14 +34,7 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
   const at = (port: number) => hostAndPort(faces.host, port);
 
   const { trustedProxies } = faces;
-  // Bodies of other faces are bounded by what is behind them: a message's account by its plan, management by itself.
-  const kvLimits = {
-    ...options.limits,
-    // What can never fit is said to be too large, not to come too early.
-    maxBodyBytes: Math.min(config.http.httpMaxBodyBytes, budget.maxTenantBytes),
-    maxAnswerBytes: config.bounds.maxAnswerBytes,
-    maxRoomWaitMs: config.ownership.requestHoldMs,
-  };
+  const kvLimits = { ...options.limits, ...kvBoundsOf(config, budget.maxTenantBytes) };
   const kv = createKvServer({ ...shared, ...options, limits: kvLimits, signIns: guard.of('rest'), trustedProxies });
   const kvPort = await open(c, kv, faces.kvPort, 'MILLRACE_KV_PORT');
   const face = { ...options, budget, freshness };
@@ -60,7 +53,8 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
       return faces.publicUrlMgmt ?? at(mgmtPort);
     },
   };
-  const management = managementFace(c, { audit, publicUrls, respPort: respPort ?? 0, guard, face });
+  const planes = { kv: kv.handle, queue: queue.handle };
+  const management = managementFace(c, { audit, publicUrls, respPort: respPort ?? 0, guard, face, planes });
   mgmtPort = await open(c, management, mgmtPort, 'MILLRACE_MGMT_PORT');
   return [
     `kv=${http}://${at(kvPort)}`,
@@ -77,12 +71,15 @@ async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...pa
   const config = c.resolve(tokens.CONFIG);
   const { host, respPort } = config.faces;
   if (respPort === 0) return undefined;
-  const { maxConnections, maxConnectionsPerAddress } = httpFaceOptionsOf(config).limits;
-  const { requestHoldMs: holdMs } = config.ownership;
-  const limits = { maxConnections, maxConnectionsPerAddress, maxDoubtMs: holdMs, maxRoomWaitMs: holdMs };
+  const limits = nativeBoundsOf(config);
   const resp = createRespServer({ ...parts, acl, limits, signIns: guard.of('resp'), redisVersion: REDIS_VERSION });
   const port = await open(c, resp, respPort, 'MILLRACE_RESP_PORT');
-  c.registerInstance(tokens.NATIVE_FACE, { host, port, maxClients: maxConnections, counts: () => resp.counts() });
+  c.registerInstance(tokens.NATIVE_FACE, {
+    host,
+    port,
+    maxClients: limits.maxConnections,
+    counts: () => resp.counts(),
+  });
   return port;
 }
 

@@ -1,19 +1,22 @@
 /** The management face of this process, with search, operators and monitoring on the same port. */
 import type { DependencyContainer } from 'tsyringe';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
-import { VERSION } from '../adapters/node/index.js';
+import { readConsoleFile, VERSION } from '../adapters/node/index.js';
 import type { FaceServer, TlsTexts } from '../edge/http/index.js';
 import {
+  changesDocuments,
   createAdminHandler,
+  createConsoleHandler,
   createManagementServer,
   createSearchHandler,
+  type Mounted,
   type PublicUrls,
   pendingDocuments,
   type SignInGuard,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
 import { AREAS } from '../edge/openapi/index.js';
-import type { JournalAudit } from '../ports/index.js';
+import type { JournalAudit, ManagementGrant } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
 
@@ -24,33 +27,35 @@ export interface ManagementFaceOptions {
   /** 0: it is off. */
   readonly respPort: number;
   readonly guard: SignInGuard;
+  /** Other faces of this process, through which the console's pages reach data. */
+  readonly planes: Pick<Parameters<typeof createConsoleHandler>[0]['planes'], 'kv' | 'queue'>;
   readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases' | 'budget' | 'freshness'> & {
     readonly tls?: TlsTexts;
   };
 }
 
 export function managementFace(c: DependencyContainer, options: ManagementFaceOptions): FaceServer {
-  const { publicUrls, respPort, guard, face } = options;
+  const { respPort, guard, face } = options;
   const config = c.resolve(tokens.CONFIG);
-  const control = c.resolve(tokens.CONTROL);
   const prices = pricesOf(config);
+  const search = searchHandler(c, options);
   return createManagementServer({
     ...sharedParts(c),
-    control: control.client,
-    access: control.management,
-    sealing: () => c.resolve(tokens.SEALING),
+    ...sessionParts(c, options),
     backups: c.resolve(tokens.BACKUPS),
     removal: c.resolve(tokens.REMOVAL),
     pendingDocuments: pendingDocuments(c.resolve(tokens.GATEWAY), c.resolve(tokens.SEARCH)),
     pricesOf: () => prices,
     signIns: guard.of('management'),
-    publicUrls,
     respPort,
     maxScriptMs: config.bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
     areas: AREAS,
-    mount: { search: searchHandler(c, options), others: [adminHandler(c, options), scrapeHandler(c, options)] },
+    mount: {
+      search,
+      others: [adminHandler(c, options), consoleHandler(c, options, search), scrapeHandler(c, options)],
+    },
     ...face,
   });
 }
@@ -80,22 +85,44 @@ function searchHandler(c: DependencyContainer, { guard, face }: ManagementFaceOp
   });
 }
 
-function adminHandler(c: DependencyContainer, { audit, guard, face }: ManagementFaceOptions) {
+/** Of all who take sessions of the console. */
+function sessionParts(c: DependencyContainer, { publicUrls, face }: ManagementFaceOptions) {
   const control = c.resolve(tokens.CONTROL);
-  const { publicUrlMgmt } = c.resolve(tokens.CONFIG).faces;
-  return createAdminHandler({
-    ...sharedParts(c),
+  const { faces, signIn } = c.resolve(tokens.CONFIG);
+  return {
     access: control.management,
     control: control.client,
     sealing: () => c.resolve(tokens.SEALING),
-    audit,
+    sessionMs: signIn.consoleSessionMs,
+    publicUrls,
+    // What is in front of this process may speak TLS for it.
+    isSecure: face.tls !== undefined || faces.publicUrlMgmt?.startsWith('https:') === true,
+    isOperator: ({ account }: ManagementGrant) => control.firstAccount() === account,
+  };
+}
+
+function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
+  return createAdminHandler({
+    ...sharedParts(c),
+    ...sessionParts(c, options),
+    audit: options.audit,
     cluster: c.resolve(tokens.CLUSTER_LOOK),
     messageLog: c.resolve(tokens.READ_MODELS),
     readModels: tokens.ifRegistered(c, tokens.READ_MODEL_CARE),
-    signIns: guard.of('admin'),
-    // What is in front of this process may speak TLS for it.
-    isSecure: face.tls !== undefined || publicUrlMgmt?.startsWith('https:') === true,
-    isOperator: ({ account }) => control.firstAccount() === account,
+    signIns: options.guard.of('admin'),
+  });
+}
+
+function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, search: Mounted) {
+  const { planes, guard, face } = options;
+  return createConsoleHandler({
+    ...sharedParts(c),
+    ...sessionParts(c, options),
+    planes: { ...planes, search },
+    changesDocuments,
+    readFile: readConsoleFile,
+    signIns: guard.of('console'),
+    budget: face.budget,
   });
 }
 

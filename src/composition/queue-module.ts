@@ -4,14 +4,9 @@ import { MAX_INTAKE_BYTES, QueueOwner, QueueShardGateway } from '../actors/queue
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { createQueueServer, type QueueServer } from '../edge/index.js';
+import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
-
-type FaceOptions = Pick<
-  Parameters<typeof createQueueServer>[0],
-  'limits' | 'aliases' | 'tls' | 'budget' | 'freshness' | 'signIns'
->;
 
 export function registerQueueOwner(c: DependencyContainer): void {
   tokens.once(c, tokens.QUEUE_OWNER, () => {
@@ -47,20 +42,18 @@ export function registerQueueOwner(c: DependencyContainer): void {
   });
 }
 
-export function queueFace(c: DependencyContainer, face: FaceOptions): QueueServer {
+export function queueFace(c: DependencyContainer, face: Partial<QueueServerParts>): QueueServer {
   const { accounts } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
   const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).faces;
   return createQueueServer({
+    ...tokens.portsOf(c),
     gateway: queueGateway(c),
     access: accounts,
     admin: accounts,
     messageLog: readModels,
     runLog: readModels,
     destinations: c.resolve(tokens.HTTP_OUT),
-    clock: c.resolve(tokens.CLOCK),
-    timers: c.resolve(tokens.TIMERS),
-    random: c.resolve(tokens.RANDOM),
     log: c.resolve(tokens.FACE_LOG),
     trustedProxies,
     publicUrl,

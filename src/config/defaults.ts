@@ -96,6 +96,10 @@ export const DEFAULTS = {
     'Of clear secrets that operators or ACL SETUSER give: a password of a connection finds its database by itself, so one guess tries all of them. 0: whatever they like.',
   ),
 
+  consoleSessionMs: as(
+    12 * 3_600_000,
+    'At the console: a working day. Who stays longer signs in again; a key that is deleted ends its sessions at once.',
+  ),
   metricsToken: unset('`/metrics` shows no data of anybody; who can reach its port may read it, until a token is set.'),
 
   // http

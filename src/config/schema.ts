@@ -83,6 +83,7 @@ class HttpSettings {
 class SignInSettings {
   @setting(whole(0, 1_000_000)) readonly signInFailures!: number;
   @setting(whole(0, 512)) readonly secretMinCharacters!: number;
+  @setting(whole(60_000, 30 * 24 * 3_600_000)) readonly consoleSessionMs!: number;
   @setting(secretToken()) readonly metricsToken!: Secret | undefined;
 }
 

@@ -318,6 +318,8 @@ export const MANAGEMENT_REFUSALS = {
   // Clients look for just these three words to learn what kind of key they have.
   readOnly: { status: 403, text: 'Readonly API key: this key may look and change nothing' },
   otherSite: { status: 403, text: 'changes are not taken from pages of other sites' },
+  noCsrf: { status: 403, text: 'with a session, a change needs the Millrace-Csrf header that belongs to it' },
+  sessionOver: { status: 401, text: 'unauthorized: there is no session, or it is over; sign in' },
   jsonOnly: { status: 406, text: 'answers are application/json, which the request does not accept' },
   tooManyCalls: { status: 429, text: 'too many requests with this key', retryAfterSeconds: SOON_SECONDS },
   noBackups: unavailable('backups are not available on this server'),

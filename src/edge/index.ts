@@ -1,6 +1,7 @@
 export * from './acl/index.js';
 export * from './admin/index.js';
 export { BroadcastQueue } from './broadcast-queue.js';
+export * from './console/index.js';
 export { refusalOf } from './error-map.js';
 export type { Mounted } from './http/mounted.js';
 export * from './kv/index.js';

@@ -14,7 +14,7 @@ import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';
 import { plain } from './http/client-address.js';
 
 /** The name by which the counter's label and the log know a face. */
-export type SignInFace = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring';
+export type SignInFace = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring' | 'console';
 
 export interface SignInGuardPorts {
   readonly clock: Clock;

@@ -174,7 +174,8 @@ export class SearchFaceHarness {
       isDraining: () => this.isDraining,
       ...parts,
     });
-    this.#server = createFaceServer(DEFAULT_QUEUE_FACE_LIMITS, undefined, {
+    const server = { limits: DEFAULT_QUEUE_FACE_LIMITS, clock: realTime, timers: realTime };
+    this.#server = createFaceServer(server, {
       handle: (request, response) => {
         if (!handle(request, response)) response.writeHead(418).end();
       },

@@ -25,7 +25,7 @@ const MOST_LINES_OF_WIRING = 1500;
 const ANYTHING = ['composition', 'cli'];
 
 /** What answers on a port or a part of one; of each other they know nothing. */
-const FACES = ['admin', 'kv', 'management', 'monitoring', 'queue', 'resp', 'search'];
+const FACES = ['admin', 'console', 'kv', 'management', 'monitoring', 'queue', 'resp', 'search'];
 
 /** The world's own functions, and the folders that may call them. */
 const WORLD =

@@ -16,6 +16,7 @@ export * from './process-watch.js';
 export * from './prom-metrics.js';
 export * from './random.js';
 export * from './sealing.js';
+export * from './shipped-files.js';
 export * from './thread-job.js';
 export * from './threads/answering-thread.js';
 export * from './threads/answering-worker.js';

@@ -14,9 +14,9 @@ import type {
   Timers,
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
-import { SealedSessions } from './sessions.js';
 import { Shares } from './shares.js';
 
 export interface AdminHandlerParts {
@@ -37,6 +37,8 @@ export interface AdminHandlerParts {
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
+  /** How long a session lasts at most. Left out: a working day. */
+  readonly sessionMs?: number | undefined;
   /** Cookies are sent over TLS only. */
   readonly isSecure: boolean;
   readonly isDraining: () => boolean;

@@ -14,11 +14,11 @@ import { type Mounted, mounted } from '../http/mounted.js';
 import { RefusedRequest } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
+import { sessionIn } from '../sessions/sealed-sessions.js';
 import { mustBeAllowed } from '../team-permissions.js';
 import { AdminCall, type AdminCaller } from './admin-call.js';
 import { AdminFace, type AdminHandlerParts } from './admin-face.js';
 import { ADMIN_ROUTES } from './routes/index.js';
-import { sessionIn } from './sessions.js';
 
 const ROOT = '/v2/admin/';
 const SESSIONS = `${ROOT}sessions`;

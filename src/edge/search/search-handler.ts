@@ -10,7 +10,7 @@ import { databaseIdOfUuid } from '../../messages/index.js';
 import type { SearchGrant } from '../../ports/index.js';
 import { queueBodyTooLarge, SEARCH_REFUSALS, SHARED_REFUSALS, searchRefusalOf } from '../error-map.js';
 import { bearerToken } from '../http/credentials.js';
-import { FaceRequest, isLongBody } from '../http/index.js';
+import { FaceRequest, isLongBody, PlainRequest } from '../http/index.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { SEARCH_ROUTES } from './commands/index.js';
@@ -32,6 +32,12 @@ const COMMANDS = new Map<string, Command>();
 for (const route of SEARCH_ROUTES) {
   const [, , , command = '', index] = route.paths[0].split('/');
   COMMANDS.set(command, { ...COMMANDS.get(command), [index === undefined ? 'ofAll' : 'named']: route });
+}
+
+/** May it change documents? What is no command changes none. */
+export function changesDocuments(name: string): boolean {
+  const command = COMMANDS.get(name);
+  return command !== undefined && [command.named, command.ofAll].some((route) => route?.permission === 'write');
 }
 
 /** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
@@ -65,8 +71,9 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
   const route = routeOf(command, target);
   const { maxUpsertBytes, maxBodyBytes } = face.limits;
   const limitBytes = route.bodyBound === 'upsert' ? maxUpsertBytes : maxBodyBytes;
-  assert(request instanceof FaceRequest, 'a request that no face server has received');
-  face.bodies.read({ request, response }, grant.index, limitBytes, (outcome) => {
+  const isReceived = request instanceof FaceRequest || (request as unknown) instanceof PlainRequest;
+  assert(isReceived, 'a request that no face server has received');
+  face.bodies.read({ request: request as FaceRequest, response }, grant.index, limitBytes, (outcome) => {
     switch (outcome.kind) {
       case 'whole':
         void run(answer, route, new SearchCall(face, answer, target, grant, outcome.body));

@@ -87,6 +87,10 @@ class SaidMessageLog implements MessageLog {
   async dlq() {
     return { entries: [], after: undefined };
   }
+
+  async dlqCounts() {
+    return { counts: {}, isWhole: true };
+  }
 }
 
 /** A cluster in which nothing is but what a test says. */

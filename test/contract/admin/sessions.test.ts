@@ -79,7 +79,7 @@ describe('operators: sessions', function () {
     expect([answer.status, answer.headers.get('set-cookie')]).to.deep.equal([401, null]);
   });
 
-  it('let nobody use the management API', async () => {
+  it('as bearer tokens let nobody use the management API', async () => {
     const { shown } = await begin();
     const headers = { authorization: `Bearer ${shown.session}` };
     expect((await stand.call('GET', '/v2/teams', { as: null, headers })).status).to.equal(401);

@@ -152,6 +152,7 @@ const BAD: Record<string, [string, string]> = {
   FREE_BANDWIDTH_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
   SIGN_IN_FAILURES: ['some', 'accepts a whole number from 0 to 1000000, not "some"'],
+  CONSOLE_SESSION_MS: ['59999', 'accepts a whole number from 60000 to 2592000000, not "59999"'],
   SECRET_MIN_CHARACTERS: ['513', 'accepts a whole number from 0 to 512, not "513"'],
   METRICS_TOKEN: ['a b', `accepts ${TOKEN}`],
   KV_TOKEN: ['two words', `accepts ${TOKEN}`],

@@ -5,9 +5,8 @@ import { json, OK_ANSWER } from '../../http/answer-shape.js';
 import { basicCredentials } from '../../http/credentials.js';
 import { FLAG, record, TEXT } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
+import { sessionCookie, sessionIn } from '../../sessions/sealed-sessions.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
-import type { AdminFace } from '../admin-face.js';
-import { SESSION_COOKIE, SESSION_MS, sessionIn } from '../sessions.js';
 
 const SHOWN = { email: TEXT, customer_id: TEXT, role: TEXT, readonly: FLAG, key: TEXT, operator: FLAG };
 
@@ -23,7 +22,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
       const { text, untilMs } = face.sessions.begin(credentials);
       const until = new Date(untilMs).toISOString();
       call.json(JSON.stringify({ session: text, until, ...shown(call) }), {
-        'Set-Cookie': cookie(face, encodeURIComponent(text), SESSION_MS / 1000),
+        'Set-Cookie': sessionCookie(text, Math.floor(face.sessions.sessionMs / 1000), face.parts.isSecure),
       });
     },
   }),
@@ -49,7 +48,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
       if (session !== undefined) {
         await call.ask({ type: 'SignOut', session: session.name, untilMs: session.untilMs }, 'SignedOut');
       }
-      call.json('"OK"', { 'Set-Cookie': cookie(call.face, '', 0) });
+      call.json('"OK"', { 'Set-Cookie': sessionCookie('', 0, call.face.parts.isSecure) });
     },
   }),
 ];
@@ -64,9 +63,4 @@ function shown({ face, grant }: AdminCall) {
     key: keyName,
     operator: face.parts.isOperator(grant),
   };
-}
-
-function cookie({ parts }: AdminFace, value: string, seconds: number): string {
-  const secure = parts.isSecure ? '; Secure' : '';
-  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -1,0 +1,64 @@
+/** What the console is made of: the ways to the planes of this process, and what its own routes ask. */
+import type { ServerResponse } from 'node:http';
+import { ByteBudget } from '../../kernel/index.js';
+import type {
+  Clock,
+  Log,
+  ManagementAccess,
+  ManagementControl,
+  ManagementGrant,
+  Random,
+  Sealing,
+} from '../../ports/index.js';
+import { ClientAddresses, type FaceRequest, type ProxyRange, RequestBodyReader } from '../http/index.js';
+import type { Pages } from '../sessions/page-requests.js';
+import { SealedSessions } from '../sessions/sealed-sessions.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
+import { ConsoleFiles } from './console-files.js';
+
+/** A plane answers as if the request had come in by its own port. */
+export type DataPlane = (request: FaceRequest, response: ServerResponse) => void;
+
+export interface ConsoleParts {
+  readonly access: ManagementAccess;
+  readonly control: ManagementControl;
+  /** Seals with the key file; it is asked for when a session begins or is looked at. */
+  readonly sealing: () => Sealing;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly publicUrls: { readonly search: string };
+  readonly planes: { readonly kv: DataPlane; readonly queue: DataPlane; readonly search: DataPlane };
+  /** What a command of a search index changes, by its name. */
+  changesDocuments(command: string): boolean;
+  /** A file of the built pages by its path below their folder; undefined: there is none. */
+  readFile(path: string): Promise<Buffer | undefined>;
+  readonly sessionMs?: number | undefined;
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
+  readonly trustedProxies?: readonly ProxyRange[] | undefined;
+  /** Left out: what requests hold has no bound. */
+  readonly budget?: ByteBudget | undefined;
+  /** Cookies are sent over TLS only. */
+  readonly isSecure: boolean;
+  readonly isDraining: () => boolean;
+  /** Is this the account whose people operate the installation? */
+  isOperator(grant: ManagementGrant): boolean;
+}
+
+export class ConsoleFace {
+  readonly pages: Pages;
+  readonly signIns: SignIns;
+  readonly addresses: ClientAddresses;
+  readonly bodies: RequestBodyReader;
+  readonly files: ConsoleFiles;
+
+  constructor(readonly parts: ConsoleParts) {
+    const { publicUrls } = parts;
+    this.pages = { sessions: new SealedSessions(parts), publicUrls };
+    this.signIns = parts.signIns ?? UNGUARDED;
+    this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
+    this.bodies = new RequestBodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
+    this.files = new ConsoleFiles((path) => parts.readFile(path));
+  }
+}

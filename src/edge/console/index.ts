@@ -1,0 +1,1 @@
+export { createConsoleHandler } from './console-handler.js';

@@ -1,0 +1,205 @@
+/** What pages ask of the planes: with which rights it gets there, and what the audit log has of it. Proves CPL1, CPL2, CPL3, JPI1. */
+import { expect } from 'chai';
+import { MAX_CONSOLE_BODY_BYTES, MAX_NOTED_COMMANDS } from '../../../src/edge/console/console-limits.js';
+import { ConsoleStand, type SignedIn } from './console-stand.js';
+
+const UNKNOWN = '00000000-0000-8000-8000-000000000000';
+
+describe('console: planes', function () {
+  this.timeout(30_000);
+  let stand: ConsoleStand;
+  let owner: SignedIn;
+  let reader: SignedIn;
+  let database: { id: string; rest_token: string; read_only_rest_token: string };
+  let index: { id: string; token: string; read_only_token: string };
+  let queue: { token: string; read_only_token: string };
+
+  before(async () => {
+    stand = await new ConsoleStand().start();
+    [owner, reader] = [await stand.signIn(), await stand.signIn(await stand.readOnlyKey())];
+    const id = await stand.newDatabase();
+    database = { id, ...((await stand.ok('GET', `/v2/kv/database/${id}`)).json as Omit<typeof database, 'id'>) };
+    const indexId = await stand.newSearchIndex();
+    index = { ...((await stand.ok('GET', `/v2/search/${indexId}`)).json as typeof index), id: indexId };
+    queue = (await stand.ok('GET', `/v2/msgq/user/${stand.queue}`)).json as typeof queue;
+  });
+  beforeEach(() => stand.passed.splice(0));
+  after(() => stand.stop());
+
+  const pipeline = (who: SignedIn, ...commands: unknown[][]) =>
+    stand.asPage(who, 'POST', `/console/api/kv/${database.id}`, commands);
+  const audit = async () => (await stand.ok('GET', '/v2/auditlogs')).json as Record<string, unknown>[];
+  const bearer = (token: string) => `Bearer ${token}`;
+
+  it('a pipeline that reads goes to its database with the read-only token, and nobody notes it (CPL2)', async () => {
+    const before = (await audit()).length;
+    const { text } = await pipeline(owner, ['GET', 'a'], ['HGETALL', 'h']);
+    expect(text).to.equal('"from kv"');
+    const [{ plane, method, url, headers, body } = {} as never] = stand.passed;
+    expect([plane, method, url, body]).to.deep.equal(['kv', 'POST', '/pipeline', '[["GET","a"],["HGETALL","h"]]']);
+    expect(headers.authorization).to.equal(bearer(database.read_only_rest_token));
+    expect(await audit()).to.have.length(before);
+  });
+
+  it('one that writes goes with the standard token, and the audit log says who, what and where (CPL2)', async () => {
+    await pipeline(owner, ['GET', 'a'], ['set', 'greeting', '1'], ['SET', 'b', '2'], ['Del', 'c']);
+    expect(stand.passed[0]?.headers.authorization).to.equal(bearer(database.rest_token));
+    const [line] = await audit();
+    expect(line).to.include({
+      actor: 'owner@example.com',
+      source: 'CONSOLE - default',
+      entity: 'first',
+    });
+    const [{ action, secondary_entity, third_entity } = {} as never] = await audit();
+    expect([action, secondary_entity, third_entity]).to.deep.equal([47, 'SET, DEL', 'greeting']);
+    expect(JSON.stringify(line)).to.include('SET, DEL').and.include('greeting');
+  });
+
+  it('one that looks where the read-only token may not goes on as it was judged, and nobody notes it (JPI1)', async () => {
+    const before = (await audit()).length;
+    const path = `/console/api/kv/${database.id}`;
+    await stand.asPage(owner, 'POST', path, '[ ["SCAN", "0"],  5, ["INFO"], [], ["GET", "a"] ]');
+    await stand.asPage(reader, 'POST', path, '[["SLOWLOG","GET"]]');
+    const [{ headers, body } = {} as never, second] = stand.passed;
+    expect([headers.authorization, body]).to.deep.equal([
+      bearer(database.rest_token),
+      '[["SCAN","0"],["INFO"],["GET","a"]]',
+    ]);
+    expect(second?.headers.authorization).to.equal(bearer(database.rest_token));
+    expect(await audit()).to.have.length(before);
+  });
+
+  it('as many names of commands are noted as a line has room for', async () => {
+    const names = ['SET', 'DEL', 'INCR', 'DECR', 'APPEND', 'LPUSH', 'RPUSH', 'SADD', 'HSET', 'ZADD'];
+    await pipeline(owner, ...names.map((name) => [name, 'k', 'v', 'w']));
+    const left = names.length - MAX_NOTED_COMMANDS;
+    expect(JSON.stringify((await audit())[0])).to.include(`SADD and ${left} more`);
+  });
+
+  it('a transaction goes where transactions go', async () => {
+    await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}/multi-exec`, [['INCR', 'n']]);
+    expect(stand.passed[0]?.url).to.equal('/multi-exec');
+    const other = await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}/set/a/b`, []);
+    const byGet = await stand.asPage(owner, 'GET', `/console/api/kv/${database.id}`);
+    expect([other.status, byGet.status]).to.deep.equal([404, 405]);
+  });
+
+  it('nothing of the page goes along: neither its cookie nor where it is (CPL1)', async () => {
+    const more = {
+      origin: stand.url,
+      referer: `${stand.url}/console/`,
+      'sec-fetch-site': 'same-origin',
+      encoding: 'base64',
+    };
+    const { status, text, headers } = await stand.asPage(
+      owner,
+      'POST',
+      `/console/api/kv/${database.id}`,
+      [['GET', 'a']],
+      more,
+    );
+    expect([status, headers.get('access-control-allow-origin')]).to.deep.equal([200, null]);
+    expect(text).not.to.include('mrr_');
+    const [{ headers: seen, raw } = {} as never] = stand.passed;
+    expect(seen).to.include({ encoding: 'base64' });
+    expect(seen).not.to.have.any.keys('cookie', 'origin', 'referer', 'millrace-csrf', 'sec-fetch-site');
+    expect(raw.map((each) => each.toLowerCase())).not.to.include.oneOf(['cookie', 'origin', 'millrace-csrf']);
+  });
+
+  it('a queue is read with its read-only token and changed with the other, which is noted (CPL2)', async () => {
+    await stand.asPage(owner, 'GET', `/console/api/queue/${stand.queue}/v2/queues?count=5`);
+    await stand.asPage(
+      owner,
+      'POST',
+      `/console/api/queue/${stand.queue}/v2/publish/https://a.example/b?c=1`,
+      '{"x":1}',
+    );
+    const [read, change] = stand.passed;
+    expect([read?.url, read?.headers.authorization]).to.deep.equal([
+      '/v2/queues?count=5',
+      bearer(queue.read_only_token),
+    ]);
+    expect([change?.url, change?.headers.authorization, change?.body]).to.deep.equal([
+      '/v2/publish/https://a.example/b?c=1',
+      bearer(queue.token),
+      '{"x":1}',
+    ]);
+    expect(JSON.stringify((await audit())[0]))
+      .to.include('Use Queue')
+      .and.include('POST /v2/publish/https://a.example/b');
+  });
+
+  it('an index is asked with its read-only token and changed with the other, which is noted (CPL2)', async () => {
+    await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/search/papers`, { query: 'x' });
+    await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/upsert-data/papers`, []);
+    const [read, change] = stand.passed;
+    expect(read).to.include({ plane: 'search', url: `/search/${index.id}/search/papers` });
+    expect([read?.headers.authorization, change?.headers.authorization]).to.deep.equal([
+      bearer(index.read_only_token),
+      bearer(index.token),
+    ]);
+    expect(JSON.stringify((await audit())[0]))
+      .to.include('Change Documents')
+      .and.include('upsert-data');
+  });
+
+  it('a read-only key looks everywhere and changes nothing, in words that say so (CPL3)', async () => {
+    expect((await pipeline(reader, ['GET', 'a'])).status).to.equal(200);
+    const before = (await audit()).length;
+    const refused = await Promise.all([
+      pipeline(reader, ['SET', 'a', '1']),
+      pipeline(reader, ['EVAL', 'return 1', '0']),
+      stand.asPage(reader, 'POST', `/console/api/queue/${stand.queue}/v2/publish/https://a.example`, 'x'),
+      stand.asPage(reader, 'DELETE', `/console/api/search/${index.id}/delete/papers`, {}),
+    ]);
+    for (const { status, text } of refused) expect([status, text]).to.deep.include(403);
+    expect(stand.passed).to.have.length(1);
+    expect(await audit()).to.have.length(before);
+  });
+
+  it('a role that may not use databases sees no data (CPL3)', async () => {
+    const team = await stand.newTeam();
+    const finance = await stand.signIn(await stand.memberOf(team, 'finance'));
+    expect((await pipeline(finance, ['GET', 'a'])).status).to.equal(403);
+  });
+
+  it('what is somebody else’s, or nobody’s, is not found', async () => {
+    const { caller } = await stand.newPerson('stranger@example.com');
+    const stranger = await stand.signIn(caller);
+    for (const [who, path] of [
+      [stranger, `kv/${database.id}`],
+      [owner, `kv/${UNKNOWN}`],
+      [owner, 'kv/nothing'],
+      [stranger, `queue/${stand.queue}/v2/queues`],
+      [stranger, `search/${index.id}/search/papers`],
+      [owner, 'other/thing'],
+      [owner, 'kv'],
+    ] as const) {
+      expect((await stand.asPage(who, 'POST', `/console/api/${path}`, [])).status, path).to.equal(404);
+    }
+    expect(stand.passed).to.have.length(0);
+  });
+
+  it('nobody asks without a session, without its header, or from another site', async () => {
+    const path = `/console/api/kv/${database.id}`;
+    const nobody = await stand.call('POST', path, { as: null, body: [['GET', 'a']] });
+    const byKey = await stand.call('POST', path, { body: [['GET', 'a']] });
+    const bare = await stand.call('POST', path, { as: null, body: [], headers: { cookie: owner.cookie } });
+    const foreign = await stand.asPage(owner, 'POST', path, [], { origin: 'https://evil.example' });
+    expect([nobody, byKey, bare, foreign].map(({ status }) => status)).to.deep.equal([401, 401, 403, 403]);
+    expect(stand.passed).to.have.length(0);
+  });
+
+  it('a body beyond the bound is too large', async () => {
+    const fits = JSON.stringify([['ECHO', 'x'.repeat(MAX_CONSOLE_BODY_BYTES - '[["ECHO",""]]'.length)]]);
+    expect((await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, fits)).status).to.equal(200);
+    expect((await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, `${fits} `)).status).to.equal(413);
+  });
+
+  it('what is no pipeline goes on with the read-only token, to be refused where it is read', async () => {
+    for (const body of ['no JSON', '{"a":1}', '[]', '["SET","a","b"]']) {
+      await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, body);
+      expect(stand.passed.splice(0)[0]?.headers.authorization, body).to.equal(bearer(database.read_only_rest_token));
+    }
+  });
+});
