@@ -9,7 +9,7 @@ export MALLOC_MMAP_THRESHOLD_ ?= 131072
 export MALLOC_TRIM_THRESHOLD_ ?= 131072
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
-SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)
+SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
 .PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos test-fuzz \
         bench bench-quick check docs clean up down
@@ -24,9 +24,12 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/left-out.mjs $(SOURCES)
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/left-out.mjs infra/build-console.mjs infra/write-api-types.mjs $(SOURCES)
 	node_modules/.bin/tsc -p .
 	node infra/bundle.mjs
+	node infra/write-api-types.mjs dist/api-types.d.ts
+	node_modules/.bin/tsc -p src/console
+	node infra/build-console.mjs
 	@touch $@
 
 build: dist/.built ## compiles everything into dist/

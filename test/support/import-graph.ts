@@ -5,7 +5,7 @@
  *    every name is a type is not, because the compiler keeps such an import for what it does when it is loaded.
  *  - By type: what has to be understood together. That counts every import.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 export interface Import {
@@ -25,7 +25,7 @@ export function sources(folder = SRC): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sources(path);
-    return entry.name.endsWith('.ts') ? [relative(SRC, path)] : [];
+    return /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts') ? [relative(SRC, path)] : [];
   });
 }
 
@@ -41,8 +41,14 @@ export function importsIn(file: string, text: string): Import[] {
   return [...text.matchAll(IMPORT)].map(([, type, stated, dynamic]) => {
     const specifier = stated ?? dynamic ?? '';
     const path = specifier.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), specifier)) : undefined;
-    return { file, specifier, target: path?.replace(/\.js$/, '.ts'), isOfType: type !== undefined };
+    return { file, specifier, target: path && sourceOf(path), isOfType: type !== undefined };
   });
+}
+
+/** What a path in an import stands for: the console's pages are `.tsx`. */
+function sourceOf(path: string): string {
+  const isPage = path.startsWith('console/') && existsSync(join(SRC, path.replace(/\.js$/, '.tsx')));
+  return path.replace(/\.js$/, isPage ? '.tsx' : '.ts');
 }
 
 /** @returns every group of files of which each reaches each other one (Tarjan's components), its files in order */

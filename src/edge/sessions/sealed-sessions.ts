@@ -1,7 +1,7 @@
 /**
  * Sessions of people at the console: a sealed text that holds who signed in, with which key, and until when. Nothing is
  * kept on the server but which ones were signed out of, so every process that has the key file knows it; it is worth as
- * much as its key is worth at that moment, and no longer than it was begun for (docs/adr/0074-console.md).
+ * much as its key is worth at that moment, and no longer than it was begun for (docs/adr/0069-the-console-is-a-program-in-the-page.md).
  */
 import { createHash } from 'node:crypto';
 import { newId } from '../../messages/index.js';

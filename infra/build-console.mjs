@@ -1,0 +1,79 @@
+/**
+ * Builds the console's pages out of src/console: node infra/build-console.mjs
+ *
+ * Their names say what is in them, so browsers keep them for ever; beside each lies what it is in brotli and gzip, where
+ * that is smaller. `manifest.json` lists them: nothing else is served (src/edge/console/console-files.ts).
+ */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const source = join(root, 'src/console');
+const out = join(root, 'dist/src/console');
+const SMALL_BYTES = 512;
+
+const { outputFiles, metafile } = await build({
+  entryPoints: { main: join(source, 'main.tsx') },
+  outdir: join(out, 'assets'),
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  loader: { '.svg': 'file' },
+  publicPath: '/console/assets',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  tsconfig: join(source, 'tsconfig.json'),
+  legalComments: 'none',
+  minify: true,
+  write: false,
+  metafile: true,
+  logLevel: 'warning',
+});
+
+const files = new Map(outputFiles.map(({ path, contents }) => [relative(out, path), Buffer.from(contents)]));
+files.set('index.html', Buffer.from(await page()));
+
+await rm(out, { recursive: true, force: true });
+await mkdir(join(out, 'assets'), { recursive: true });
+const listed = {};
+for (const [name, bytes] of files) {
+  await writeFile(join(out, name), bytes);
+  listed[name] = [];
+  for (const [form, suffix, compressed] of forms(bytes)) {
+    if (bytes.length < SMALL_BYTES || compressed.length >= bytes.length) continue;
+    await writeFile(join(out, name + suffix), compressed);
+    listed[name].push(form);
+  }
+}
+await writeFile(join(out, 'manifest.json'), JSON.stringify({ files: listed }));
+
+function forms(bytes) {
+  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
+  return [
+    ['br', '.br', brotli],
+    ['gzip', '.gz', gzipSync(bytes, { level: 9 })],
+  ];
+}
+
+/** The page: what its first view needs is named in it, so that it is fetched at once. */
+async function page() {
+  const byName = Object.entries(metafile.outputs);
+  const [entry, { imports, cssBundle }] = byName.find(([, { entryPoint }]) => entryPoint?.endsWith('src/console/main.tsx'));
+  const at = (path) => `/console/${relative(out, join(root, path))}`;
+  const loaded = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path);
+  const parts = [
+    `<link rel="icon" href="/console/${[...files.keys()].find((name) => name.endsWith('.svg'))}" type="image/svg+xml">`,
+    `<link rel="stylesheet" href="${at(cssBundle)}">`,
+    ...loaded.map((path) => `<link rel="modulepreload" href="${at(path)}">`),
+    `<script type="module" src="${at(entry)}"></script>`,
+  ];
+  return (await readFile(join(source, 'index.html'), 'utf8')).replace('<!-- parts -->', parts.join('\n    '));
+}

@@ -1,0 +1,86 @@
+/**
+ * Writes the types of the API as its OpenAPI document has them: node infra/write-api-types.mjs <file.d.ts>
+ *
+ * The document is made here, from the compiled declarations of routes; no server runs. What comes out are two interfaces:
+ * `Schemas`, by their names, and `Operations`, by method and path, each with its answer.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const [out] = process.argv.slice(2);
+if (out === undefined) throw new Error('usage: node infra/write-api-types.mjs <file.d.ts>');
+const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
+const load = (path) => import(pathToFileURL(join(compiled, path)).href);
+
+await import('reflect-metadata');
+const { AREAS } = await load('edge/openapi/index.js');
+const { MANAGEMENT_ROUTES } = await load('edge/management/routes/index.js');
+const { managementArea } = await load('edge/management/openapi-route.js');
+const { openApiDocument } = await load('edge/http/openapi/document.js');
+const urls = { kv: 'http://kv', queue: 'http://queue', search: 'http://management' };
+const { paths, components } = openApiDocument([...AREAS, managementArea(MANAGEMENT_ROUTES)], urls, '0');
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const operations = Object.entries(paths).flatMap(([path, item]) =>
+  METHODS.filter((method) => item[method] !== undefined).map(
+    (method) => `  ${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${answerOf(item[method])};`,
+  ),
+);
+const schemas = Object.entries(components.schemas).map(([name, schema]) => `  ${property(name)}: ${typeOf(schema)};`);
+const text = `/** Made by infra/write-api-types.mjs from the OpenAPI document. */
+export interface Schemas {
+${schemas.join('\n')}
+}
+
+export interface Operations {
+${operations.join('\n')}
+}
+`;
+await mkdir(dirname(resolve(out)), { recursive: true });
+await writeFile(out, text);
+
+function answerOf({ responses }) {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+  const json = success?.content?.['application/json'];
+  return json === undefined ? 'unknown' : typeOf(json.schema ?? {});
+}
+
+function typeOf(schema) {
+  if (schema === true || schema === undefined) return 'unknown';
+  if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.split('/').pop())}]`;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ') || 'never';
+  for (const word of ['oneOf', 'anyOf']) if (schema[word]) return schema[word].map(typeOf).join(' | ');
+  if (schema.allOf) return schema.allOf.map((part) => `(${typeOf(part)})`).join(' & ');
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');
+  switch (schema.type) {
+    case 'string':
+      return 'string';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'null':
+      return 'null';
+    case 'array':
+      return `readonly (${typeOf(schema.items)})[]`;
+    case 'object':
+      return objectOf(schema);
+    default:
+      return schema.properties === undefined ? 'unknown' : objectOf(schema);
+  }
+}
+
+function objectOf({ properties = {}, required = [], additionalProperties }) {
+  const members = Object.entries(properties).map(
+    ([name, schema]) => `readonly ${property(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+  );
+  if (members.length > 0) return `{ ${members.join('; ')} }`;
+  return `Readonly<Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>>`;
+}
+
+function property(name) {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}

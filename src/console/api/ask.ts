@@ -1,0 +1,83 @@
+/** What a page shows of an answer: asked when the page opens and when what it is asked by changes, and again now and then. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { CallError } from './call.js';
+
+export interface Asked<T> {
+  /** The newest answer; it stays while it is asked again, and when that fails. */
+  readonly data: T | undefined;
+  readonly error: CallError | undefined;
+  readonly isLoading: boolean;
+  reload(): void;
+}
+
+/** Nothing is asked more often: what changes faster comes by events. */
+export const LEAST_REFRESH_MS = 5_000;
+
+interface State<T> {
+  readonly key: string;
+  readonly data: T | undefined;
+  readonly error: CallError | undefined;
+  readonly isLoading: boolean;
+}
+
+/**
+ * @param key  what the answer depends on: another key asks anew and forgets the former answer. Undefined: nothing is asked
+ * @param everyMs  asks again that often while the page is seen; at least `LEAST_REFRESH_MS`
+ */
+export function useAsk<T>(
+  key: string | undefined,
+  ask: (signal: AbortSignal) => Promise<T>,
+  everyMs?: number,
+): Asked<T> {
+  const state = useSignal<State<T>>({ key: '', data: undefined, error: undefined, isLoading: true });
+  const current = useRef(ask);
+  current.current = ask;
+  const asking = useRef<AbortController | undefined>(undefined);
+  const reload = useCallback(() => {
+    if (key !== undefined) void load(key, state, current, asking);
+  }, [key]);
+  useEffect(() => {
+    reload();
+    return () => asking.current?.abort();
+  }, [reload]);
+  useEffect(() => {
+    if (everyMs === undefined) return undefined;
+    const timer = setInterval(
+      () => {
+        if (document.visibilityState === 'visible') reload();
+      },
+      Math.max(everyMs, LEAST_REFRESH_MS),
+    );
+    return () => clearInterval(timer);
+  }, [reload, everyMs]);
+  const { value } = state;
+  const isOfKey = value.key === key;
+  return {
+    data: isOfKey ? value.data : undefined,
+    error: isOfKey ? value.error : undefined,
+    isLoading: key !== undefined && (!isOfKey || value.isLoading),
+    reload,
+  };
+}
+
+async function load<T>(
+  key: string,
+  state: Signal<State<T>>,
+  ask: { readonly current: (signal: AbortSignal) => Promise<T> },
+  asking: { current: AbortController | undefined },
+): Promise<void> {
+  asking.current?.abort();
+  const controller = new AbortController();
+  asking.current = controller;
+  const before = state.value.key === key ? state.value.data : undefined;
+  state.value = { key, data: before, error: undefined, isLoading: true };
+  try {
+    const data = await ask.current(controller.signal);
+    if (!controller.signal.aborted) state.value = { key, data, error: undefined, isLoading: false };
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    const failure = error instanceof CallError ? error : new CallError(0, String(error));
+    state.value = { key, data: before, error: failure, isLoading: false };
+  }
+}

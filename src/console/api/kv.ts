@@ -1,0 +1,70 @@
+/** Commands of a database, many in one request. Strings of answers come as bytes: nothing is lost of what is no text. */
+import { answered, CallError } from './call.js';
+
+/** As replies nest; strings are binary strings, one character a byte (see `textOf`). */
+export type Reply = string | number | null | boolean | readonly Reply[];
+export type Result = { readonly result: Reply } | { readonly error: string };
+export type Words = readonly (string | number)[];
+
+const OPTIONS = { headers: { 'Svc-Encoding': 'base64' } } as const;
+
+/**
+ * Each command's result or error, in order.
+ * @param words  texts; bytes that are no text can be given as `{ base64 }` where a command's word takes them. @throws CallError
+ */
+export async function pipeline(database: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
+  return run(`/console/api/kv/${database}`, commands, signal);
+}
+
+/** All of them, or none. @throws CallError */
+export async function transaction(database: string, commands: readonly Words[]): Promise<Result[]> {
+  return run(`/console/api/kv/${database}/multi-exec`, commands);
+}
+
+/** One command. @throws CallError with the command's own error */
+export async function command(database: string, ...words: Words): Promise<Reply> {
+  const [one] = await pipeline(database, [words]);
+  if (one === undefined || 'error' in one) throw new CallError(400, one?.error ?? 'no answer');
+  return one.result;
+}
+
+async function run(path: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
+  const answer = await answered('POST', path, { ...OPTIONS, body: commands, signal });
+  return (answer as Result[]).map((one) => ('error' in one ? one : { result: decoded(one.result) }));
+}
+
+/** OK is not encoded. */
+function decoded(reply: Reply): Reply {
+  if (Array.isArray(reply)) return reply.map(decoded);
+  if (typeof reply !== 'string' || reply === 'OK') return reply;
+  try {
+    return atob(reply);
+  } catch {
+    return reply;
+  }
+}
+
+const STRICT = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of a binary string; undefined: its bytes are no UTF-8. */
+export function textOf(binary: string): string | undefined {
+  try {
+    return STRICT.decode(bytesOf(binary));
+  } catch {
+    return undefined;
+  }
+}
+
+export function bytesOf(binary: string): Uint8Array {
+  return Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
+}
+
+/** As redis-cli shows it: text where it is text, `\x..` for what is not printable. */
+export function shownOf(binary: string): string {
+  const text = textOf(binary);
+  if (text !== undefined) return text;
+  return Array.from(binary, (unit) => {
+    const code = unit.charCodeAt(0);
+    return code >= 0x20 && code < 0x7f ? unit : `\\x${code.toString(16).padStart(2, '0')}`;
+  }).join('');
+}

@@ -1,0 +1,27 @@
+/** The queue that pages show: the account's own, or the one that the address names. */
+import { useLocation } from 'preact-iso/router';
+import type { Operations } from '#api';
+import { type Asked, useAsk } from './ask.js';
+import { manage } from './call.js';
+
+export type QueueAccount = Operations['GET /v2/msgq/users'][number];
+
+export interface ShownQueue {
+  readonly all: readonly QueueAccount[];
+  readonly shown: QueueAccount;
+}
+
+/** What came before is shown at once, on whatever page. */
+let known: readonly QueueAccount[] | undefined;
+
+/** @returns data undefined while it is asked; an account has at least one */
+export function useQueue(): Asked<ShownQueue> {
+  const { query } = useLocation();
+  const asked = useAsk('queues', async () => {
+    known = await manage('GET /v2/msgq/users');
+    return known;
+  });
+  const all = asked.data ?? known;
+  const shown = all?.find(({ id }) => id === query.queue) ?? all?.[0];
+  return { ...asked, data: all === undefined || shown === undefined ? undefined : { all, shown } };
+}

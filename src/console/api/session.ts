@@ -1,0 +1,68 @@
+/** Who is signed in, as the server says; the session itself is in a cookie that no script can read. */
+import { computed, signal } from '@preact/signals';
+
+export interface Session {
+  readonly email: string;
+  /** Of the account whose things are shown: an id, or the e-mail of a person's own. */
+  readonly customer_id: string;
+  readonly role: 'owner' | 'admin' | 'dev' | 'finance';
+  readonly readonly: boolean;
+  /** The name of the key that was signed in with. */
+  readonly key: string;
+  /** Of the first account: sees the installation too. */
+  readonly operator: boolean;
+  readonly until: string;
+  readonly csrf: string;
+}
+
+/** Undefined: nobody knows yet. Null: nobody is signed in. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** Why the sign-in is shown to somebody who was here before. */
+export const sessionNote = signal('');
+
+/** What a key may only look at is shown without what would change it. */
+export const mayChange = computed(() => session.value?.readonly === false);
+export const mayUseData = computed(() => session.value != null && session.value.role !== 'finance');
+export const mayManageMembers = computed(() => mayChange.value && /^(owner|admin)$/.test(session.value?.role ?? ''));
+export const isOperator = computed(() => session.value?.operator === true);
+
+const PATH = '/console/api/session';
+
+export async function loadSession(): Promise<void> {
+  const answer = await fetch(PATH);
+  const shown = (await answer.json()) as { signed_in?: boolean } & Session;
+  session.value = answer.ok && shown.signed_in === true ? shown : null;
+}
+
+/** @returns what is wrong, or undefined */
+export async function signIn(email: string, key: string): Promise<string | undefined> {
+  const answer = await fetch(PATH, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, key }),
+  });
+  const shown = (await answer.json().catch(() => ({}))) as Session & { error?: string };
+  if (answer.ok) {
+    session.value = shown;
+    sessionNote.value = '';
+    return undefined;
+  }
+  if (answer.status === 401) return 'No key of this e-mail is known by that text.';
+  if (answer.status === 429) {
+    return `Too many wrong sign-ins from here; try again in ${answer.headers.get('Retry-After') ?? 'some'} seconds.`;
+  }
+  return shown.error ?? `The server answered ${answer.status}.`;
+}
+
+export async function signOut(): Promise<void> {
+  await fetch(PATH, { method: 'DELETE', headers: { 'Millrace-Csrf': session.value?.csrf ?? '' } });
+  session.value = null;
+}
+
+/** The server says that the session is over. */
+export function endSession(): void {
+  if (session.value === null) return;
+  sessionNote.value = 'Your session is over: sign in again, and you are back on this page.';
+  session.value = null;
+}

@@ -1,0 +1,65 @@
+/** A state in one word, with the colour that its kind has everywhere. */
+import type { ComponentChildren } from 'preact';
+
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
+
+/** What messages, runs, steps and parts of a cluster can be, each in one tone. */
+const TONES: Readonly<Record<string, Tone>> = {
+  ...inTone(
+    'good',
+    'DELIVERED',
+    'RUN_SUCCESS',
+    'STEP_SUCCESS',
+    'ready',
+    'serving',
+    'well',
+    'active',
+    'completed',
+    'ok',
+  ),
+  ...inTone(
+    'warn',
+    'RETRY',
+    'RETRYING',
+    'STEP_RETRY',
+    'ERROR',
+    'PAUSED',
+    'paused',
+    'silent',
+    'not-ready',
+    'draining',
+    'pending',
+    'warn',
+  ),
+  ...inTone('bad', 'FAILED', 'RUN_FAILED', 'STEP_FAILED', 'gone', 'missing', 'no-store', 'suspended', 'failed', 'fail'),
+  ...inTone(
+    'info',
+    'CREATED',
+    'ACTIVE',
+    'WAITING',
+    'DELIVERING',
+    'SCHEDULED',
+    'RUN_STARTED',
+    'IN_PROGRESS',
+    'STEP_PROGRESS',
+    'replaying',
+    'claiming',
+  ),
+};
+
+function inTone(tone: Tone, ...states: readonly string[]): Record<string, Tone> {
+  return Object.fromEntries(states.map((state) => [state, tone]));
+}
+
+export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+/** @param state as the API has it; shown in lower case, without its family's prefix */
+export function StateBadge({ state }: { readonly state: string }) {
+  const word = state
+    .replace(/^(RUN|STEP)_/, '')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+  return <Badge tone={TONES[state] ?? 'plain'}>{word}</Badge>;
+}

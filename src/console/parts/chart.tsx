@@ -1,0 +1,99 @@
+/** Series over time, with a crosshair and the numbers under it. The library comes when the first chart is drawn. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type uPlot from 'uplot';
+import { short } from './format.js';
+
+export interface Series {
+  readonly label: string;
+  /** As many as there are times; null: nothing is known. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  readonly title: string;
+  /** Milliseconds since 1970, the earliest first. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly format?: (value: number) => string;
+  readonly height?: number;
+}
+
+const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+
+export function Chart({ title, times, series, format = short, height = 180 }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const at = useSignal<number | undefined>(undefined);
+  const shown = at.value ?? times.length - 1;
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || times.length === 0) return undefined;
+    const drawing = draw(element, { times, series, format, height }, (index) => {
+      at.value = index;
+    });
+    return () => void drawing.then((end) => end());
+  }, [times, series, height]);
+  return (
+    <figure class="chart" style={{ margin: 0 }}>
+      <figcaption class="row between">
+        <h3>{title}</h3>
+        <span class="small muted">{times[shown] === undefined ? '' : new Date(times[shown]).toLocaleString()}</span>
+      </figcaption>
+      <div ref={box} style={{ minHeight: `${height}px` }} role="img" aria-label={spoken(title, series, format)} />
+      <div class="legend">
+        {series.map(({ label, values }, index) => (
+          <span key={label}>
+            <i style={{ background: `var(${COLORS[index % COLORS.length]})` }} />
+            {label} <strong>{values[shown] == null ? '–' : format(values[shown] as number)}</strong>
+          </span>
+        ))}
+      </div>
+    </figure>
+  );
+}
+
+type Drawn = Required<Omit<ChartProps, 'title'>>;
+
+async function draw(element: HTMLElement, chart: Drawn, onHover: (index: number | undefined) => void) {
+  const { default: UPlot } = await import('uplot');
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
+  const options: uPlot.Options = {
+    width: Math.max(element.clientWidth, 120),
+    height: chart.height,
+    legend: { show: false },
+    cursor: { points: { size: 7 }, drag: { x: false, y: false } },
+    scales: { y: { range: (_, low, high) => [Math.min(low ?? 0, 0), Math.max((high ?? 0) * 1.1, 1e-9)] } },
+    axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => chart.format(tick)) }],
+    series: [
+      {},
+      ...chart.series.map(({ label }, index) => ({
+        label,
+        stroke: color(COLORS[index % COLORS.length] as string),
+        width: 1.6,
+        spanGaps: false,
+      })),
+    ],
+    hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? undefined)] },
+  };
+  const data = [chart.times.map((ms) => ms / 1_000), ...chart.series.map(({ values }) => [...values])];
+  const plot = new UPlot(options, data as uPlot.AlignedData, element);
+  const sized = new ResizeObserver(() => {
+    plot.setSize({ width: Math.max(element.clientWidth, 120), height: chart.height });
+  });
+  sized.observe(element);
+  return () => {
+    sized.disconnect();
+    plot.destroy();
+  };
+}
+
+/** For those who do not see it: the newest values. */
+function spoken(title: string, series: readonly Series[], format: (value: number) => string): string {
+  const newest = series.map(({ label, values }) => {
+    const value = values.findLast((one) => one !== null);
+    return `${label} ${value == null ? 'unknown' : format(value)}`;
+  });
+  return `${title}: ${newest.join(', ')}`;
+}

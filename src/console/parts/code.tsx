@@ -1,0 +1,68 @@
+/** Texts to be copied, and any value that came from somewhere: always as text. */
+import { useSignal } from '@preact/signals';
+import { Icon } from './icon.js';
+import { failed } from './toast.js';
+
+const COPIED_MS = 1_500;
+/** More of a text is not drawn at once; the whole of it is copied. */
+const MAX_DRAWN_CHARACTERS = 100_000;
+
+export interface CopyProps {
+  readonly text: string;
+  readonly label?: string;
+}
+
+export function CopyButton({ text, label = 'Copy' }: CopyProps) {
+  const isDone = useSignal(false);
+  const copy = () =>
+    copyText(text).then(() => {
+      isDone.value = true;
+      setTimeout(() => {
+        isDone.value = false;
+      }, COPIED_MS);
+    }, failed);
+  return (
+    <button type="button" class="button small" onClick={copy}>
+      <Icon name={isDone.value ? 'check' : 'copy'} />
+      {isDone.value ? 'Copied' : label}
+    </button>
+  );
+}
+
+/** Over plain HTTP browsers have no clipboard for pages but the old way. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  if (!isDone) throw new Error('This browser does not let pages copy here: select the text instead.');
+}
+
+export function Code({ text, label }: CopyProps) {
+  const isLong = text.length > MAX_DRAWN_CHARACTERS;
+  return (
+    <div class="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <pre tabIndex={0} dir="auto">
+        {isLong ? text.slice(0, MAX_DRAWN_CHARACTERS) : text}
+      </pre>
+      <CopyButton text={text} {...(label !== undefined && { label })} />
+      {isLong && (
+        <p class="small muted">{`The first ${MAX_DRAWN_CHARACTERS} of ${text.length} characters; Copy takes all.`}</p>
+      )}
+    </div>
+  );
+}
+
+/** Indented where it is JSON, else as it is. */
+export function pretty(text: string): string {
+  if (!/^\s*[[{"]/.test(text) || text.length > MAX_DRAWN_CHARACTERS) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

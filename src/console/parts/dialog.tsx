@@ -1,0 +1,108 @@
+/** A window in front of the page; the browser keeps the focus in it, and Escape closes it. */
+import { signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Icon } from './icon.js';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly isLarge?: boolean;
+  readonly foot?: ComponentChildren;
+  readonly children: ComponentChildren;
+  onClose(): void;
+}
+
+export function Dialog({ title, isLarge = false, foot, children, onClose }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={element} class={isLarge ? 'large' : ''} aria-labelledby={heading} onClose={onClose}>
+      <div class="dialog-head">
+        <h2 id={heading}>{title}</h2>
+        <button type="button" class="button quiet icon" aria-label="Close" onClick={() => element.current?.close()}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <div class="dialog-body stack">{children}</div>
+      {foot !== undefined && <div class="dialog-foot">{foot}</div>}
+    </dialog>
+  );
+}
+
+export interface Question {
+  readonly title: string;
+  readonly text: ComponentChildren;
+  /** What the button says that does it. */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  /** Has to be typed first: for what takes everything. */
+  readonly typed?: string;
+}
+
+interface OpenQuestion extends Question {
+  answer(isYes: boolean): void;
+}
+
+const open = signal<OpenQuestion | undefined>(undefined);
+
+/** Asks before something is done. */
+export function asked(question: Question): Promise<boolean> {
+  open.value?.answer(false);
+  return new Promise((resolve) => {
+    open.value = {
+      ...question,
+      answer: (isYes) => {
+        open.value = undefined;
+        resolve(isYes);
+      },
+    };
+  });
+}
+
+/** Stands once in the frame. */
+export function Questions() {
+  const question = open.value;
+  return question === undefined ? null : <Asking key={question.title} question={question} />;
+}
+
+function Asking({ question }: { readonly question: OpenQuestion }) {
+  const { title, text, action, isDangerous = false, typed, answer } = question;
+  const written = useSignal('');
+  const foot = (
+    <>
+      <button type="button" class="button" onClick={() => answer(false)}>
+        Cancel
+      </button>
+      <button
+        type="button"
+        class={`button primary ${isDangerous ? 'danger' : ''}`}
+        disabled={typed !== undefined && written.value !== typed}
+        onClick={() => answer(true)}
+      >
+        {action}
+      </button>
+    </>
+  );
+  return (
+    <Dialog title={title} foot={foot} onClose={() => answer(false)}>
+      <div>{text}</div>
+      {typed !== undefined && (
+        <label class="field">
+          <span>
+            Type <code>{typed}</code> to go on
+          </span>
+          <input
+            value={written.value}
+            autocomplete="off"
+            onInput={({ currentTarget }) => {
+              written.value = currentTarget.value;
+            }}
+          />
+        </label>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,104 @@
+/** A word in a form: its name, what is typed, a hint, and what is wrong with it. */
+import type { Signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+
+export interface FieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly wrong?: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+export function Field({ label, hint, wrong, children }: FieldProps) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is what stands in it
+    <label class="field">
+      <span>{label}</span>
+      {children}
+      {hint !== undefined && <span class="hint">{hint}</span>}
+      {wrong !== undefined && <span class="wrong">{wrong}</span>}
+    </label>
+  );
+}
+
+export interface TextFieldProps extends Omit<FieldProps, 'children'> {
+  readonly value: Signal<string>;
+  readonly type?: 'text' | 'number' | 'password' | 'email' | 'url' | 'datetime-local';
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  readonly isLong?: boolean;
+  readonly rows?: number;
+}
+
+export function TextField({
+  value,
+  type = 'text',
+  placeholder,
+  isRequired = false,
+  isLong = false,
+  rows = 5,
+  ...field
+}: TextFieldProps) {
+  const shared = { value: value.value, placeholder, required: isRequired, spellcheck: false };
+  return (
+    <Field {...field}>
+      {isLong ? (
+        <textarea
+          {...shared}
+          rows={rows}
+          onInput={({ currentTarget }) => {
+            value.value = currentTarget.value;
+          }}
+        />
+      ) : (
+        <input
+          {...shared}
+          type={type as 'text'}
+          autocomplete="off"
+          onInput={({ currentTarget }) => {
+            value.value = currentTarget.value;
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface ChoiceProps extends Omit<FieldProps, 'children'> {
+  readonly value: Signal<string>;
+  readonly options: readonly (readonly [value: string, label: string])[];
+}
+
+export function Choice({ value, options, ...field }: ChoiceProps) {
+  return (
+    <Field {...field}>
+      <select
+        value={value.value}
+        onChange={({ currentTarget }) => {
+          value.value = currentTarget.value;
+        }}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+export function Check({ value, label }: { readonly value: Signal<boolean>; readonly label: string }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={value.value}
+        onChange={({ currentTarget }) => {
+          value.value = currentTarget.checked;
+        }}
+      />
+      <span>{label}</span>
+    </label>
+  );
+}

@@ -1,0 +1,136 @@
+/** Rows of anything: the same table on every page. */
+import type { ComponentChildren, JSX } from 'preact';
+
+export interface Column<Row> {
+  readonly title: string;
+  cell(row: Row): ComponentChildren;
+  readonly isNumber?: boolean;
+  /** Left out where the page is narrow. */
+  readonly isWideOnly?: boolean;
+}
+
+export interface Selection<Id extends string> {
+  readonly chosen: ReadonlySet<Id>;
+  set(chosen: ReadonlySet<Id>): void;
+}
+
+export interface TableProps<Row> {
+  /** What the table is of, for those who do not see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  idOf(row: Row): string;
+  /** Rows can be chosen, for what is done with several. */
+  readonly selection?: Selection<string> | undefined;
+  /** Shown in place of the table when there are no rows. */
+  readonly empty?: ComponentChildren;
+}
+
+export function Table<Row>({ label, columns, rows, idOf, selection, empty }: TableProps<Row>): JSX.Element {
+  if (rows.length === 0 && empty !== undefined) return <div class="table-box">{empty}</div>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    <section class="table-box" tabIndex={0} aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {selection !== undefined && (
+              <th scope="col">
+                <ChooseAll label={label} ids={rows.map(idOf)} selection={selection} />
+              </th>
+            )}
+            {columns.map(({ title, isNumber, isWideOnly }) => (
+              <th key={title} scope="col" class={classOf(isNumber, isWideOnly)}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <TableRow key={idOf(row)} id={idOf(row)} row={row} columns={columns} selection={selection} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface RowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> {
+  readonly id: string;
+  readonly row: Row;
+}
+
+function TableRow<Row>({ id, row, columns, selection }: RowProps<Row>) {
+  const isChosen = selection?.chosen.has(id);
+  return (
+    <tr aria-selected={isChosen}>
+      {selection !== undefined && (
+        <td>
+          <input
+            type="checkbox"
+            aria-label={`Choose ${id}`}
+            checked={isChosen === true}
+            onChange={() => selection.set(toggled(selection.chosen, id))}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td key={column.title} class={classOf(column.isNumber, column.isWideOnly)}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+interface ChooseAllProps {
+  readonly label: string;
+  readonly ids: readonly string[];
+  readonly selection: Selection<string>;
+}
+
+function ChooseAll({ label, ids, selection }: ChooseAllProps) {
+  const isAll = ids.length > 0 && ids.every((id) => selection.chosen.has(id));
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Choose all of ${label}`}
+      checked={isAll}
+      onChange={() => selection.set(new Set(isAll ? [] : ids))}
+    />
+  );
+}
+
+function toggled(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(chosen);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+function classOf(isNumber = false, isWideOnly = false): string {
+  return `${isNumber ? 'end' : ''} ${isWideOnly ? 'wide-only' : ''}`.trim();
+}
+
+export interface PagingProps {
+  /** What the rows are, and how many: "1 to 100 of 2,340". */
+  readonly text: string;
+  readonly onFirst?: (() => void) | undefined;
+  readonly onNext?: (() => void) | undefined;
+}
+
+export function Paging({ text, onFirst, onNext }: PagingProps) {
+  return (
+    <div class="table-foot">
+      <span>{text}</span>
+      <span class="row">
+        <button type="button" class="button small" disabled={onFirst === undefined} onClick={onFirst}>
+          First
+        </button>
+        <button type="button" class="button small" disabled={onNext === undefined} onClick={onNext}>
+          Next
+        </button>
+      </span>
+    </div>
+  );
+}

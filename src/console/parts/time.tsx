@@ -1,0 +1,58 @@
+/** Moments, in the viewer's zone with UTC beside, and how long ago. */
+import { signal } from '@preact/signals';
+import { duration } from './format.js';
+
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const TICK_MS = 10_000;
+
+/** The time by which "ago" is told; all of them move together. */
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, TICK_MS);
+
+export interface TimeProps {
+  /** Milliseconds since 1970, or ISO 8601. Undefined: a dash. */
+  readonly at: number | string | undefined;
+  /** `ago`: how long ago, the moment on hover. `full`: both zones. `clock`: today's time alone. */
+  readonly as?: 'ago' | 'full' | 'clock';
+}
+
+export function Time({ at, as = 'full' }: TimeProps) {
+  if (at === undefined || at === '' || at === 0) return <span class="muted">–</span>;
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return <span>{String(at)}</span>;
+  const iso = date.toISOString();
+  const utc = `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+  const local = DAY.format(date);
+  if (as === 'ago') {
+    return (
+      <time dateTime={iso} title={`${local}\n${utc}`}>
+        {relative(date.getTime() - now.value)}
+      </time>
+    );
+  }
+  if (as === 'clock') {
+    return (
+      <time dateTime={iso} title={`${local}\n${utc}`}>
+        {CLOCK.format(date)}
+      </time>
+    );
+  }
+  return (
+    <time dateTime={iso}>
+      {local} <span class="muted small">{utc}</span>
+    </time>
+  );
+}
+
+function relative(ms: number): string {
+  if (Math.abs(ms) < 1_500) return 'now';
+  return ms < 0 ? `${duration(roughly(-ms))} ago` : `in ${duration(roughly(ms))}`;
+}
+
+function roughly(ms: number): number {
+  if (ms < 60_000) return Math.round(ms / 1_000) * 1_000;
+  return ms < 3_600_000 ? Math.round(ms / 60_000) * 60_000 : ms;
+}
