@@ -11,7 +11,7 @@ HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
-.PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos test-fuzz \
+.PHONY: help install build run dev typecheck lint format test test-integration test-browser test-differential test-sim test-chaos test-fuzz \
         bench bench-quick check docs clean up down
 
 help: ## prints this list
@@ -41,8 +41,9 @@ dev: node_modules/.installed ## one process, rebuilt and restarted when a source
 	node_modules/.bin/tsc -p . --watch --preserveWatchOutput & \
 	trap 'kill %1' EXIT; node $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --watch dist/src/cli/main.js serve
 
-typecheck: node_modules/.installed ## checks types and writes nothing
+typecheck: dist/.built ## checks types and writes nothing
 	node_modules/.bin/tsc -p . --noEmit
+	node_modules/.bin/tsc -p src/console
 
 lint: node_modules/.installed ## finds what the linter and the formatter would change
 	node_modules/.bin/biome check --error-on-warnings .
@@ -61,6 +62,9 @@ test-integration: dist/.built ## against real servers, processes and published c
 	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
 	$(MOCHA) --exit --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
 	wait $$half && exit $$failures
+
+test-browser: dist/.built ## the console in a real browser, on a real process
+	$(MOCHA) --exit --timeout 60000 'dist/test/browser/**/*.test.js'
 
 test-differential: dist/.built ## same commands, same replies as a real Redis
 	infra/fetch-redis.sh
@@ -89,7 +93,7 @@ docs: dist/.built ## writes the generated pages
 	node dist/src/cli/write-docs.js
 	node infra/write-limits-page.mjs
 
-check: lint typecheck test test-integration test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
+check: lint typecheck test test-integration test-browser test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
 
 up: dist/.built ## a cluster on loopback: nats-servers, processes, a balancer, users by role, TLS
 	infra/local-cluster.sh start

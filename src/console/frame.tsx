@@ -58,7 +58,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
 /** Where the page is narrow: the way to the rest of the frame. */
 function Topbar({ isOpen }: { readonly isOpen: Signal<boolean> }) {
   return (
-    <div class="topbar">
+    <header class="topbar">
       <a class="brand" href="/console/">
         Millrace
       </a>
@@ -74,7 +74,7 @@ function Topbar({ isOpen }: { readonly isOpen: Signal<boolean> }) {
         <Icon name="menu" />
         <span class="visually-hidden">Menu</span>
       </button>
-    </div>
+    </header>
   );
 }
 

@@ -1,0 +1,111 @@
+/** What is around every page: signing in and out, the menu, the palette, themes; and how soon it is there. */
+import { expect } from 'chai';
+import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
+import { eventually } from '../support/eventually.js';
+
+const ROUNDS = 10;
+const INTERACTIVE_MS = 1_000;
+
+describe('console in a browser: the frame', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+
+  before(() => browser.start());
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  it('asks who is there, refuses a wrong key in words, and goes on to the page that was asked for', async () => {
+    const visitor = (await browser.visitor()).expects(/^401 /);
+    await visitor.open('/console/databases');
+    await visitor.page.getByLabel('E-mail').fill(EMAIL);
+    await visitor.page.getByLabel('Management key').fill('mrk_wrong');
+    await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+    await visitor.page.getByRole('alert').waitFor();
+    expect(await visitor.page.getByRole('alert').textContent()).to.include('No key of this e-mail');
+    await visitor.signIn(EMAIL, KEY);
+    expect(await visitor.heading().textContent()).to.equal('Databases');
+  });
+
+  for (const view of VIEWS) {
+    it(`is accessible and fits at ${view.width} px, ${view.scheme}`, async () => {
+      const visitor = await browser.visitor(view);
+      await visitor.open('/console/');
+      await visitor.page.getByLabel('E-mail').waitFor();
+      expect(await visitor.inaccessible()).to.deep.equal([]);
+      await visitor.signIn(EMAIL, KEY);
+      expect(await visitor.inaccessible()).to.deep.equal([]);
+      expect(await visitor.isTooWide()).to.equal(false);
+      if (view.width === 390) await visitor.page.getByRole('button', { name: 'Menu' }).click();
+      await visitor.page.getByRole('link', { name: 'Databases' }).click();
+      await eventually(async () => expect(await visitor.heading().textContent()).to.equal('Databases'));
+    });
+  }
+
+  it('finds a page by the keyboard alone', async () => {
+    const person = await browser.person();
+    const { page } = person;
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').waitFor();
+    await page.keyboard.type('team');
+    await page.keyboard.press('Enter');
+    await eventually(async () => expect(await person.heading().textContent()).to.equal('Team and keys'));
+  });
+
+  it('keeps the theme that was chosen', async () => {
+    const { page } = await browser.person();
+    await page.getByRole('button', { name: 'Dark' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Light' }).waitFor();
+    expect(await page.evaluate('document.documentElement.dataset.theme')).to.equal('dark');
+  });
+
+  it('signs out, and the session opens nothing any more', async () => {
+    const person = await browser.person();
+    const cookies = await person.page.context().cookies();
+    expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, 'Strict']]);
+    expect(await person.page.evaluate('document.cookie')).to.equal('');
+    await person.page.getByRole('button', { name: 'Sign out' }).click();
+    await person.page.getByLabel('E-mail').waitFor();
+    const [{ name, value } = { name: '', value: '' }] = cookies;
+    const again = await fetch(`${browser.url}/v2/kv/databases`, { headers: { cookie: `${name}=${value}` } });
+    expect(again.status).to.equal(401);
+  });
+
+  it('says so when the session is over, and is back on the page after signing in', async () => {
+    const key = await browser.readOnlyKey('ends');
+    const person = (await browser.person(undefined, key)).expects(/^401 /);
+    await person.open('/console/team');
+    await person.heading().waitFor();
+    await browser.manage('DELETE', '/v2/apikey/ends');
+    await person.open('/console/databases');
+    await person.signIn(EMAIL, KEY);
+    expect(await person.heading().textContent()).to.equal('Databases');
+  });
+
+  it('changes nothing for a page that does not know the header of the session', async () => {
+    const person = (await browser.person()).expects(/^403 /);
+    const status = await person.page.evaluate(async () => {
+      const body = JSON.stringify({ database_name: 'forged', primary_region: 'eu-west-1' });
+      return (await fetch('/v2/kv/database', { method: 'POST', body })).status;
+    });
+    expect(status).to.equal(403);
+  });
+
+  it('shows a read-only key that it is one', async () => {
+    const person = await browser.person(undefined, await browser.readOnlyKey('looks'));
+    expect(await person.page.getByText('read-only key').count()).to.equal(1);
+  });
+
+  it(`can be used within ${INTERACTIVE_MS} ms, median of ${ROUNDS}`, async () => {
+    const person = await browser.person();
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = performance.now();
+      await person.open('/console/team');
+      await person.heading().waitFor();
+      times.push(performance.now() - before);
+    }
+    times.sort((a, b) => a - b);
+    expect(times[ROUNDS / 2]).to.be.below(INTERACTIVE_MS);
+  });
+});

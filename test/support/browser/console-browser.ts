@@ -1,0 +1,185 @@
+/**
+ * A person at the console: a real browser on a real process. What goes wrong beside what a test looks at is noted, and
+ * `allIsWell` fails by it: errors of the page's program, answers that are failures, requests to anybody else.
+ *
+ *  CBR1 a page signs in by typing, as a person does
+ *  CBR2 nothing but loopback is asked
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { endEverything, type MillraceProcess, startMillrace } from '../millrace-process.js';
+import { type MgmtAnswer, managementCall } from './management-call.js';
+
+/** Debian's package; `.ci/run` installs it. */
+const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const QUIET = ['--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', ...QUIET];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const HEIGHT = 860;
+const PATIENCE_MS = 15_000;
+
+export const EMAIL = 'admin@localhost.localdomain';
+export const KEY = 'mrk_key-of-the-browser-tests';
+
+/** How a page is looked at: both widths, both themes. */
+export interface View {
+  readonly width: 1280 | 390;
+  readonly scheme: 'light' | 'dark';
+}
+
+export const VIEWS: readonly View[] = [
+  { width: 1280, scheme: 'light' },
+  { width: 1280, scheme: 'dark' },
+  { width: 390, scheme: 'light' },
+  { width: 390, scheme: 'dark' },
+];
+const [WIDE] = VIEWS as [View];
+
+export class ConsoleBrowser {
+  #browser: Browser | undefined;
+  #process: MillraceProcess | undefined;
+  readonly #pages: ConsolePage[] = [];
+
+  async start(env: Readonly<Record<string, string>> = {}): Promise<this> {
+    const executablePath = PROGRAMS.find((path) => existsSync(path));
+    if (executablePath === undefined)
+      throw new Error(`no browser is at any of ${PROGRAMS.join(', ')}: install chromium`);
+    this.#process = await startMillrace({ env: { MILLRACE_MGMT_KEY: KEY, ...env } });
+    this.#browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+    return this;
+  }
+
+  get process(): MillraceProcess {
+    return this.#process as MillraceProcess;
+  }
+
+  get url(): string {
+    return this.process.addresses.mgmt as string;
+  }
+
+  /** Of the management API, as the owner. */
+  manage(method: string, path: string, body?: unknown): Promise<MgmtAnswer> {
+    return managementCall(this.url, `${EMAIL}:${KEY}`, { method, path, body });
+  }
+
+  /** A key that only looks. */
+  async readOnlyKey(name: string): Promise<string> {
+    const answer = await this.manage('POST', '/apikey', { name, readonly: true });
+    return (answer.json as { api_key: string }).api_key;
+  }
+
+  /** A page of its own, not signed in. */
+  async visitor(view: View = WIDE): Promise<ConsolePage> {
+    const { width, scheme } = view;
+    const context = await (this.#browser as Browser).newContext({
+      viewport: { width, height: HEIGHT },
+      colorScheme: scheme,
+      reducedMotion: 'reduce',
+    });
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = new ConsolePage(context, await context.newPage(), this.url);
+    this.#pages.push(page);
+    return page;
+  }
+
+  /** A page that has signed in. */
+  async person(view: View = WIDE, key = KEY): Promise<ConsolePage> {
+    const page = await this.visitor(view);
+    await page.open('/console/');
+    await page.signIn(EMAIL, key);
+    return page;
+  }
+
+  /** What every test ends with: all pages that it opened are closed, and nothing went wrong on them. */
+  async allIsWell(): Promise<void> {
+    const wrong = this.#pages.splice(0).map(async (page) => page.end());
+    expect((await Promise.all(wrong)).flat()).to.deep.equal([]);
+  }
+
+  async end(): Promise<void> {
+    await this.#browser?.close();
+    await endEverything();
+  }
+}
+
+export class ConsolePage {
+  readonly #wrong: string[] = [];
+  readonly #expected: RegExp[] = [];
+
+  constructor(
+    private readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly url: string,
+  ) {
+    page.on('pageerror', ({ message }) => this.#wrong.push(`error: ${message}`));
+    page.on('console', (message) => {
+      // Failed answers are noted below, with their addresses.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+        this.#wrong.push(`console: ${message.text()}`);
+      }
+    });
+    page.on('response', (answer) => {
+      if (answer.status() >= 400) this.#wrong.push(`${answer.status()} ${answer.url()}`);
+    });
+    page.on('request', (request) => {
+      const asked = request.url();
+      if (!asked.startsWith(url) && !/^(data|blob|about):/.test(asked)) this.#wrong.push(`elsewhere: ${asked}`);
+    });
+  }
+
+  /** Failures that the test provokes, by what they are noted as. */
+  expects(...failures: readonly RegExp[]): this {
+    this.#expected.push(...failures);
+    return this;
+  }
+
+  async open(path: string): Promise<void> {
+    await this.page.goto(this.url + path);
+  }
+
+  async signIn(email: string, key: string): Promise<void> {
+    await this.page.getByLabel('E-mail').fill(email);
+    await this.page.getByLabel('Management key').fill(key);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.heading().waitFor();
+  }
+
+  /** The page's own title, once it is there. */
+  heading() {
+    return this.page.locator('#main h1');
+  }
+
+  /** What is not accessible, a line each. */
+  async inaccessible(): Promise<string[]> {
+    await this.page.evaluate(AXE);
+    return this.page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+      interface Violation {
+        readonly id: string;
+        readonly help: string;
+        readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+      }
+      const { violations } = await axe.run();
+      return violations.flatMap(({ id, help, nodes }) =>
+        nodes
+          .slice(0, 3)
+          .map(
+            ({ html, failureSummary = '' }) => `${id}: ${help}: ${html.slice(0, 160)} ${failureSummary.slice(0, 200)}`,
+          ),
+      );
+    });
+  }
+
+  /** Is anything wider than the page? */
+  async isTooWide(): Promise<boolean> {
+    return this.page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  }
+
+  /** @returns what went wrong and was not expected */
+  async end(): Promise<string[]> {
+    await this.context.close();
+    return this.#wrong.filter((line) => !this.#expected.some((expected) => expected.test(line)));
+  }
+}
