@@ -1,0 +1,28 @@
+/** Over which period statistics are shown; it is in the address. */
+import { PERIODS, type Period, periodOf } from '../api/points.js';
+import { usePageQuery } from '../api/query.js';
+
+export function usePeriod(): Period {
+  const [query] = usePageQuery();
+  return periodOf(query.period);
+}
+
+export function PeriodChoice() {
+  const [, set] = usePageQuery();
+  const current = usePeriod();
+  return (
+    <fieldset class="choices" aria-label="Period">
+      {PERIODS.map(([period, label]) => (
+        <button
+          key={period}
+          type="button"
+          class="button small"
+          aria-pressed={period === current}
+          onClick={() => set({ period })}
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
