@@ -1,6 +1,32 @@
 /** What goes on, and what needs attention. */
 import { PageHead } from '../../parts/page-head.js';
+import { PeriodChoice, usePeriod } from '../../parts/period-choice.js';
+import { Shown } from '../../parts/states.js';
+import { Attention, mattersIn } from './attention.js';
+import { Charts } from './charts.js';
+import { Figures } from './figures.js';
+import { useOverview } from './overview-data.js';
 
-export default function Overview() {
-  return <PageHead title="Overview" />;
+export default function OverviewPage() {
+  const period = usePeriod();
+  const asked = useOverview(period);
+  return (
+    <>
+      <PageHead title="Overview">
+        <PeriodChoice />
+      </PageHead>
+      <Shown asked={asked} rows={8}>
+        {(overview) => (
+          <div class="stack">
+            <Attention matters={mattersIn(overview)} />
+            {overview.missing.length > 0 && (
+              <p class="note warn">{`Not known right now: ${overview.missing.join(', ')}.`}</p>
+            )}
+            <Figures overview={overview} period={period} />
+            <Charts overview={overview} />
+          </div>
+        )}
+      </Shown>
+    </>
+  );
 }

@@ -1,0 +1,61 @@
+/** What a person should look at first, worst first; each says where. */
+import type { Schemas } from '#api';
+import { whole } from '../../parts/format.js';
+import { Icon } from '../../parts/icon.js';
+import type { Overview } from './overview-data.js';
+
+export interface Matter {
+  readonly isBad: boolean;
+  readonly text: string;
+  readonly href: string;
+}
+
+const NEARLY_FULL = 0.85;
+
+/** @param everything what the page has asked for */
+export function mattersIn({ databases, uses, queueStats, alarms }: Overview): Matter[] {
+  const installation = alarms.map((text) => ({ isBad: true, text, href: '/console/cluster' }));
+  const suspended = databases
+    .filter(({ state }) => state === 'suspended')
+    .map((database) => aboutDatabase(database, true, 'is suspended'));
+  const full = databases.flatMap((database) => {
+    const used = uses.get(database.database_id)?.current_storage ?? 0;
+    const share = used / database.db_disk_threshold;
+    if (share < NEARLY_FULL) return [];
+    return [aboutDatabase(database, share >= 1, `is ${Math.floor(share * 100)} % full`)];
+  });
+  const letters = queueStats?.dlq_message_count ?? 0;
+  const dead =
+    letters === 0
+      ? []
+      : [{ isBad: false, text: `${whole(letters)} messages could not be delivered`, href: '/console/dead-letters' }];
+  return [...installation, ...suspended, ...full, ...dead].sort((a, b) => Number(b.isBad) - Number(a.isBad));
+}
+
+function aboutDatabase(
+  { database_id, database_name }: Schemas['DatabaseAnswer'],
+  isBad: boolean,
+  what: string,
+): Matter {
+  return { isBad, text: `${database_name} ${what}`, href: `/console/databases/${database_id}` };
+}
+
+export function Attention({ matters }: { readonly matters: readonly Matter[] }) {
+  if (matters.length === 0) {
+    return (
+      <p class="note good">
+        <Icon name="check" /> Nothing needs you.
+      </p>
+    );
+  }
+  return (
+    <ul class="stack tight plain-list" aria-label="What needs attention">
+      {matters.map(({ isBad, text, href }) => (
+        <li key={text} class={`note ${isBad ? 'bad' : 'warn'}`}>
+          <Icon name="warning" />
+          <a href={href}>{text}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}

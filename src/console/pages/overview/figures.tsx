@@ -1,0 +1,83 @@
+/** The figures of now, in a row; each leads to where it comes from. */
+import { lastOf, sumOf } from '../../api/points.js';
+import { bytes, duration, short } from '../../parts/format.js';
+import type { Overview } from './overview-data.js';
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: string;
+  readonly note: string;
+  readonly href: string;
+}
+
+function Figure({ label, value, note, href }: FigureProps) {
+  return (
+    <a class="card figure-card" href={href}>
+      <span class="muted small">{label}</span>
+      <span class="figure">{value}</span>
+      <span class="muted small">{note}</span>
+    </a>
+  );
+}
+
+export function Figures({ overview, period }: { readonly overview: Overview; readonly period: string }) {
+  const { kv, uses, queueStats, searches, databases } = overview;
+  const all = [...uses.values()];
+  const total = (field: 'current_keys' | 'current_storage' | 'current_connections') =>
+    all.reduce((sum, use) => sum + use[field], 0);
+  const hits = sumOf(kv.hits);
+  const found = hits + sumOf(kv.misses);
+  const delivered = queueStats?.daily_msgq_messages.find(({ id }) => /deliver/i.test(id));
+  return (
+    <div class="figures">
+      <Figure
+        label="Commands"
+        value={`${short(lastOf(kv.throughput) ?? 0)}/s`}
+        note={`${short(lastOf(kv.read) ?? 0)} read, ${short(lastOf(kv.write) ?? 0)} write`}
+        href="/console/databases"
+      />
+      <Figure
+        label="Latency, p99"
+        value={duration(lastOf(kv.latency_99) ?? 0)}
+        note={`mean ${duration(lastOf(kv.latencymean) ?? 0)}${found === 0 ? '' : ` · ${Math.round((100 * hits) / found)} % hits`}`}
+        href="/console/databases"
+      />
+      <Figure
+        label="Keys"
+        value={short(total('current_keys'))}
+        note={`${bytes(total('current_storage'))} in ${databases.length} databases`}
+        href="/console/databases"
+      />
+      <Figure
+        label="Connections"
+        value={short(total('current_connections'))}
+        note="of the native protocol"
+        href="/console/databases"
+      />
+      {queueStats !== undefined && (
+        <Figure
+          label="Delivered"
+          value={short(sumOf(delivered?.data_points ?? []))}
+          note={`messages in ${period}`}
+          href="/console/queue?tab=messages"
+        />
+      )}
+      {queueStats !== undefined && (
+        <Figure
+          label="Dead letters"
+          value={short(queueStats.dlq_message_count)}
+          note="wait for somebody"
+          href="/console/dead-letters"
+        />
+      )}
+      {searches !== undefined && (
+        <Figure
+          label="Documents"
+          value={short(searches.record_count)}
+          note={`${short(searches.request)} search requests this month`}
+          href="/console/search"
+        />
+      )}
+    </div>
+  );
+}

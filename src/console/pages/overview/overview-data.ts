@@ -1,0 +1,48 @@
+/** Everything that the overview shows, asked at once; what one part does not answer is left out, and said. */
+import type { Operations, Schemas } from '#api';
+import { type Asked, useAsk } from '../../api/ask.js';
+import { CallError, manage } from '../../api/call.js';
+import type { Period } from '../../api/points.js';
+import { isOperator } from '../../api/session.js';
+
+export interface Overview {
+  readonly databases: readonly Schemas['DatabaseAnswer'][];
+  readonly kv: Operations['GET /v2/kv/stats'];
+  readonly uses: ReadonlyMap<string, Schemas['DatabaseUseAnswer']>;
+  readonly queueStats: Operations['GET /v2/msgq/stats/{id}'] | undefined;
+  readonly searches: Operations['GET /v2/search/stats'] | undefined;
+  /** Of the installation, for those who operate it. */
+  readonly alarms: readonly string[];
+  /** What could not be asked. */
+  readonly missing: readonly string[];
+}
+
+const REFRESH_MS = 10_000;
+
+export function useOverview(period: Period): Asked<Overview> {
+  return useAsk(`overview ${period}`, () => load(period), REFRESH_MS);
+}
+
+async function load(period: Period): Promise<Overview> {
+  const missing: string[] = [];
+  const maybe = <T>(what: string, question: Promise<T>): Promise<T | undefined> =>
+    question.catch((error: unknown) => {
+      if (error instanceof CallError && error.status === 401) throw error;
+      missing.push(what);
+      return undefined;
+    });
+  const [databases, kv, accounts, searches, cluster] = await Promise.all([
+    manage('GET /v2/kv/databases', { query: { credentials: 'hide' } }),
+    manage('GET /v2/kv/stats', { query: { period } }),
+    manage('GET /v2/msgq/users'),
+    maybe('search', manage('GET /v2/search/stats')),
+    isOperator.value ? maybe('the cluster', manage('GET /v2/admin/cluster')) : undefined,
+  ]);
+  const id = accounts[0]?.id;
+  const queueStats =
+    id === undefined
+      ? undefined
+      : await maybe('the queue', manage('GET /v2/msgq/stats/{id}', { path: { id }, query: { period } }));
+  const uses = new Map(kv.databases.map((use) => [use.database_id, use]));
+  return { databases, kv, uses, queueStats, searches, alarms: cluster?.alarms ?? [], missing };
+}

@@ -1,0 +1,118 @@
+/** What changed in a database between two moments, by key, and which entries did it. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../../api/ask.js';
+import { usePageQuery } from '../../api/query.js';
+import { Badge, type Tone } from '../../parts/badge.js';
+import { Dialog } from '../../parts/dialog.js';
+import { whole } from '../../parts/format.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { MomentChoice } from './moment-choice.js';
+import { type Change, changesBetween, type Database, moment, type PastKey, shownText } from './moments.js';
+import { PastValue } from './past-value.js';
+
+const TONES: Readonly<Record<Change['change'], Tone>> = { created: 'good', changed: 'info', deleted: 'bad' };
+
+export function DifferenceTab({ database }: { readonly database: Database }) {
+  const [query, set] = usePageQuery();
+  const createdMs = database.creation_time * 1_000;
+  const fromMs = Number(query.from) || createdMs;
+  const toMs = Number(query.to) || Date.now();
+  const asked = useAsk(`diff ${database.database_id} ${fromMs} ${query.to ?? ''}`, () =>
+    changesBetween(database.database_id, moment(Math.min(fromMs, toMs)), moment(Math.max(fromMs, toMs))),
+  );
+  return (
+    <div class="stack">
+      <div class="grid wide">
+        <MomentChoice label="From" fromMs={createdMs} atMs={fromMs} onChoose={(ms) => set({ from: String(ms) })} />
+        <MomentChoice label="To" fromMs={createdMs} atMs={toMs} onChoose={(ms) => set({ to: String(ms) })} />
+      </div>
+      <Shown asked={asked} rows={8}>
+        {({ changes, more }) => <Changes changes={changes} hasMore={more} />}
+      </Shown>
+    </div>
+  );
+}
+
+function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; readonly hasMore: boolean }) {
+  const opened = useSignal<Change | undefined>(undefined);
+  const columns: readonly Column<Change>[] = [
+    {
+      title: 'Key',
+      cell: (change) => (
+        <button
+          type="button"
+          class="link wrap-anywhere"
+          onClick={() => {
+            opened.value = change;
+          }}
+        >
+          <span dir="auto">{shownText(change.key)}</span>
+        </button>
+      ),
+    },
+    {
+      title: 'What',
+      cell: ({ change, hasExpired }) => <Badge tone={TONES[change]}>{hasExpired ? 'expired' : change}</Badge>,
+    },
+    { title: 'Entries', cell: ({ entryCount }) => whole(entryCount), isNumber: true },
+    {
+      title: 'Last change',
+      cell: ({ entries }) => <Time at={entries.at(-1)?.time} as="ago" />,
+      isWideOnly: true,
+    },
+  ];
+  return (
+    <>
+      <Table
+        label="Changed keys"
+        columns={columns}
+        rows={changes}
+        idOf={({ key }) => shownText(key)}
+        empty={<Empty title="Nothing changed between the two" />}
+      />
+      {hasMore && <p class="note warn">There is more than is shown: choose moments that are closer.</p>}
+      {opened.value !== undefined && (
+        <OneChange
+          change={opened.value}
+          onClose={() => {
+            opened.value = undefined;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function OneChange({ change, onClose }: { readonly change: Change; onClose(): void }) {
+  const { key, before, after, entries } = change;
+  return (
+    <Dialog title={shownText(key)} isLarge onClose={onClose}>
+      <div class="grid">
+        <Side title="Before" value={before} />
+        <Side title="After" value={after} />
+      </div>
+      <h3>Entries that changed it</h3>
+      <ul class="plain-list stack tight">
+        {entries.map(({ position, time, commands }) => (
+          <li key={position} class="row between">
+            <span>
+              {whole(position)}: <code>{commands.join(', ')}</code>
+            </span>
+            <Time at={time} />
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+function Side({ title, value }: { readonly title: string; readonly value: PastKey | null }) {
+  return (
+    <section class="stack tight">
+      <h3>{title}</h3>
+      {value === null ? <p class="muted">It was not there.</p> : <PastValue value={value} />}
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+/** The journal's entries of a database: what was done, when, in which order; of one key, where one is given. */
+import { useAsk } from '../../api/ask.js';
+import { manage } from '../../api/call.js';
+import { usePageQuery } from '../../api/query.js';
+import { FilterBar } from '../../parts/filter-bar.js';
+import { whole } from '../../parts/format.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { type Column, Paging, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import type { Database, Entry } from './moments.js';
+import { Commands } from './past-value.js';
+
+const PAGE = 50;
+
+const FILTERS = [
+  { name: 'key', label: 'Key', placeholder: 'user:1' },
+  { name: 'since', label: 'Since', type: 'datetime-local' },
+  { name: 'until', label: 'Until', type: 'datetime-local' },
+] as const;
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { title: 'Time', cell: ({ time }) => <Time at={time} /> },
+  {
+    title: 'Entry',
+    cell: ({ shard, position }) => (
+      <>
+        <code>{shard}</code> {whole(position)}
+      </>
+    ),
+  },
+  { title: 'What it did', cell: ({ effects }) => <Commands commands={effects as never} /> },
+  { title: 'Hash', cell: ({ hash }) => <code title={hash}>{hash.slice(0, 12)}</code>, isWideOnly: true },
+];
+
+export function EntriesTab({ database }: { readonly database: Database }) {
+  const [query, set] = usePageQuery();
+  const { key, since, until, cursor } = query;
+  const asked = useAsk(`entries ${database.database_id} ${JSON.stringify([key, since, until, cursor])}`, async () => {
+    const from = cursor ?? (since ? new Date(since).toISOString() : undefined);
+    const words = { key, from, to: until ? new Date(until).toISOString() : undefined, limit: String(PAGE) };
+    const path = { id: database.database_id };
+    return (await manage('GET /v2/admin/databases/{id}/timeline', { path, query: words })) as unknown as {
+      readonly entries: readonly Entry[];
+      readonly more: boolean;
+    };
+  });
+  return (
+    <>
+      <FilterBar filters={FILTERS} />
+      <Shown asked={asked} rows={8}>
+        {({ entries, more }) => (
+          <>
+            <Table
+              label="Entries"
+              columns={COLUMNS}
+              rows={entries}
+              idOf={({ shard, position }) => `${shard} ${position}`}
+              empty={<Empty title="No entry of that kind is in the journal" />}
+            />
+            <Paging
+              text={`${whole(entries.length)} entries`}
+              onFirst={cursor === undefined ? undefined : () => set({ cursor: undefined })}
+              onNext={more ? () => set({ cursor: nextOf(entries) }, false) : undefined}
+            />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+/** One journal is gone through by position; several, by time. */
+function nextOf(entries: readonly Entry[]): string | undefined {
+  const last = entries.at(-1);
+  const isOne = entries.every(({ shard }) => shard === last?.shard);
+  return last && (isOne ? String(last.position + 1) : new Date(Date.parse(last.time) + 1).toISOString());
+}

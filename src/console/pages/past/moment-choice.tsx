@@ -1,0 +1,68 @@
+/** A moment on a slider, from the database's beginning to now; or to the second, by typing. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Field } from '../../parts/field.js';
+import { Time } from '../../parts/time.js';
+import { toLocal } from './moments.js';
+
+export interface MomentChoiceProps {
+  readonly label: string;
+  readonly fromMs: number;
+  readonly atMs: number;
+  onChoose(atMs: number): void;
+}
+
+const STEPS = [
+  ['−1 day', -86_400_000],
+  ['−1 h', -3_600_000],
+  ['−1 min', -60_000],
+  ['+1 min', 60_000],
+  ['+1 h', 3_600_000],
+] as const;
+
+export function MomentChoice({ label, fromMs, atMs, onChoose }: MomentChoiceProps) {
+  const dragged = useSignal(atMs);
+  useEffect(() => {
+    dragged.value = atMs;
+  }, [atMs]);
+  const nowMs = Date.now();
+  const choose = (ms: number) => onChoose(Math.max(fromMs, Math.min(ms, nowMs)));
+  return (
+    <div class="card stack tight">
+      <div class="row between">
+        <h2>{label}</h2>
+        <Time at={dragged.value} />
+      </div>
+      <input
+        type="range"
+        aria-label={label}
+        min={fromMs}
+        max={nowMs}
+        step={1_000}
+        value={dragged.value}
+        onInput={({ currentTarget }) => {
+          dragged.value = Number(currentTarget.value);
+        }}
+        onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+      />
+      <div class="row">
+        {STEPS.map(([text, ms]) => (
+          <button key={text} type="button" class="button small" onClick={() => choose(atMs + ms)}>
+            {text}
+          </button>
+        ))}
+        <button type="button" class="button small" onClick={() => choose(nowMs)}>
+          Now
+        </button>
+        <Field label="To the second">
+          <input
+            type="datetime-local"
+            step={1}
+            value={toLocal(atMs)}
+            onChange={({ currentTarget }) => choose(new Date(currentTarget.value).getTime() || atMs)}
+          />
+        </Field>
+      </div>
+    </div>
+  );
+}

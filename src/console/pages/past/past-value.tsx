@@ -1,0 +1,61 @@
+/** A value as it was, made readable from the commands that make it again. */
+import { Code, pretty } from '../../parts/code.js';
+import { type Column, Table } from '../../parts/table.js';
+import { type PastKey, type PastText, shownText } from './moments.js';
+
+type Words = readonly PastText[];
+
+/** What stands behind the name and the key, how many words belong together, and what they are called. */
+const SHAPES: Readonly<Record<string, readonly [names: readonly string[], titles: readonly string[]]>> = {
+  hash: [
+    ['HSET', 'HMSET'],
+    ['Field', 'Value'],
+  ],
+  list: [['RPUSH'], ['Element']],
+  set: [['SADD'], ['Member']],
+  zset: [['ZADD'], ['Score', 'Member']],
+};
+
+const MAX_ROWS = 200;
+
+export function PastValue({ value }: { readonly value: PastKey }) {
+  const { type, commands = [] } = value;
+  const [first] = commands;
+  if (type === 'string' && first?.[0] === 'SET') return <Code text={pretty(shownText(first[2] ?? ''))} />;
+  const shape = SHAPES[type];
+  if (shape === undefined) return <Commands commands={commands} />;
+  const [names, titles] = shape;
+  const rows = commands
+    .filter(([name]) => names.includes(String(name)))
+    .flatMap((words) => rowsOf(words, titles.length));
+  const columns = titles.map(
+    (title, at): Column<Row> => ({ title, cell: ({ words }) => <span dir="auto">{shownText(words[at] ?? '')}</span> }),
+  );
+  return (
+    <div class="stack tight">
+      <Table label="Value" columns={columns} rows={rows.slice(0, MAX_ROWS)} idOf={({ id }) => id} />
+      {rows.length > MAX_ROWS && <p class="small muted">{`The first ${MAX_ROWS} of ${rows.length}.`}</p>}
+    </div>
+  );
+}
+
+interface Row {
+  readonly id: string;
+  readonly words: Words;
+}
+
+function rowsOf(words: Words, width: number): Row[] {
+  const rows: Row[] = [];
+  for (let at = 2; at + width <= words.length; at += width) {
+    rows.push({ id: `${at} ${shownText(words[at] ?? '')}`, words: words.slice(at, at + width) });
+  }
+  return rows;
+}
+
+export function Commands({ commands }: { readonly commands: readonly Words[] }) {
+  return <Code text={commands.map((words) => words.map((word) => quoted(shownText(word))).join(' ')).join('\n')} />;
+}
+
+function quoted(text: string): string {
+  return /^[\w.:/@+*~-]+$/.test(text) ? text : JSON.stringify(text);
+}

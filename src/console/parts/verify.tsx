@@ -1,0 +1,142 @@
+/** Proves journals while one looks on, and shows the result so that it can be printed. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Badge } from './badge.js';
+import { whole } from './format.js';
+import { type Column, Table } from './table.js';
+import { Time } from './time.js';
+
+interface Report {
+  readonly shard: string;
+  readonly entries?: number;
+  readonly records?: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly hash?: string;
+  readonly snapshots?: number;
+  readonly findings: readonly unknown[];
+}
+
+interface Progress {
+  readonly shard: string;
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+interface Proof {
+  readonly state: 'none' | 'running' | 'fine' | 'damaged' | 'failed';
+  readonly startedAtMs: number;
+  readonly reports: readonly Report[];
+  readonly progress?: Progress | undefined;
+  readonly error?: string | undefined;
+}
+
+const NONE: Proof = { state: 'none', startedAtMs: 0, reports: [] };
+
+/** @param path  a stream of events `progress`, `report`, `done` and `failed` */
+export function Verify({ path, what }: { readonly path: string; readonly what: string }) {
+  const proof = useSignal(NONE);
+  const source = useRef<EventSource | undefined>(undefined);
+  useEffect(() => () => source.current?.close(), []);
+  const change = (more: Partial<Proof>) => {
+    proof.value = { ...proof.value, ...more };
+  };
+  const end = (more: Partial<Proof>) => {
+    source.current?.close();
+    change({ progress: undefined, ...more });
+  };
+  const start = () => {
+    proof.value = { ...NONE, state: 'running', startedAtMs: Date.now() };
+    const events = new EventSource(path);
+    source.current = events;
+    const on = (name: string, take: (data: never) => void) =>
+      events.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data) as never));
+    on('progress', (progress: Progress) => change({ progress }));
+    on('report', (report: Report) => change({ reports: [...proof.value.reports, report] }));
+    on('done', ({ isFine }: { isFine: boolean }) => end({ state: isFine ? 'fine' : 'damaged' }));
+    on('failed', ({ error }: { error: string }) => end({ state: 'failed', error }));
+    // What breaks off proves nothing, and is not begun again by itself.
+    events.onerror = () =>
+      end({ state: 'failed', error: 'It broke off; too many may look into the past just now: try again in a while.' });
+  };
+  const { state } = proof.value;
+  return (
+    <div class="stack">
+      <div class="row no-print">
+        <button type="button" class="button primary" disabled={state === 'running'} onClick={start}>
+          Verify {what}
+        </button>
+        {state === 'running' && (
+          <button type="button" class="button" onClick={() => end(NONE)}>
+            Stop
+          </button>
+        )}
+        {(state === 'fine' || state === 'damaged') && (
+          <button type="button" class="button" onClick={() => print()}>
+            Print
+          </button>
+        )}
+      </div>
+      <p class="muted">
+        Every entry's hashes, every snapshot against the entries it stands for, every mark: read anew from the journal.
+      </p>
+      <Result proof={proof.value} what={what} />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Report>[] = [
+  { title: 'Journal', cell: ({ shard }) => <code>{shard}</code> },
+  { title: 'Entries', cell: ({ entries, records }) => whole(entries ?? records ?? 0), isNumber: true },
+  {
+    title: 'Positions',
+    cell: ({ firstPosition, lastPosition }) => `${whole(firstPosition)} to ${whole(lastPosition)}`,
+    isNumber: true,
+    isWideOnly: true,
+  },
+  { title: 'Last hash', cell: ({ hash }) => <code class="wrap-anywhere">{hash ?? '–'}</code>, isWideOnly: true },
+  {
+    title: 'Findings',
+    cell: ({ findings }) =>
+      findings.length === 0 ? (
+        <Badge tone="good">none</Badge>
+      ) : (
+        findings.map((finding) => (
+          <div key={JSON.stringify(finding)} class="wrap-anywhere">
+            {typeof finding === 'string' ? finding : JSON.stringify(finding)}
+          </div>
+        ))
+      ),
+  },
+];
+
+function Result({ proof, what }: { readonly proof: Proof; readonly what: string }) {
+  const { state, startedAtMs, reports, progress, error } = proof;
+  if (state === 'none') return null;
+  return (
+    <div class="stack" aria-live="polite">
+      {state === 'running' && <Running progress={progress} />}
+      {state === 'failed' && <p class="note bad">{error}</p>}
+      {state === 'fine' && <p class="note good">All of it is as it was written: nothing was found in {what}.</p>}
+      {state === 'damaged' && <p class="note bad">Something is not as it was written: see the findings.</p>}
+      <p class="small">
+        Begun <Time at={startedAtMs} />
+      </p>
+      <Table label="Journals" columns={COLUMNS} rows={reports} idOf={({ shard }) => shard} />
+    </div>
+  );
+}
+
+function Running({ progress }: { readonly progress: Progress | undefined }) {
+  if (progress === undefined) return <p>Begins…</p>;
+  const { shard, phase, done, total } = progress;
+  return (
+    <label class="field">
+      <span>
+        {shard}, {phase}: {whole(done)} of {whole(total)}
+      </span>
+      <progress max={Math.max(total, 1)} value={done} />
+    </label>
+  );
+}
