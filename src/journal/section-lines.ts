@@ -6,7 +6,7 @@
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
-import { type ByteString, isAscii, MillraceError, type PartitionName } from '../kernel/index.js';
+import { type ByteString, MillraceError, type PartitionName, shownBytes } from '../kernel/index.js';
 import { entrySections, isQueuePartition, type Section } from '../messages/index.js';
 
 /** Pieces are about this long; a line of a large entry would be a string of its size. */
@@ -69,13 +69,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A byte string as JSON: text where it is UTF-8. */
 export function wordJson(word: ByteString): string {
-  if (isAscii(word)) return JSON.stringify(word);
-  const bytes = Buffer.from(word, 'latin1');
-  try {
-    return JSON.stringify(strictUtf8.decode(bytes));
-  } catch {
-    return JSON.stringify({ base64: bytes.toString('base64') });
-  }
+  return JSON.stringify(shownBytes(word));
 }
 
 /** What JSON has no word for. */

@@ -306,6 +306,8 @@ describe('the OpenAPI document and the faces', function () {
     const { session } = (await a('POST', '/sessions', '', '', { authorization })) as { session: string };
     const at = new Date().toISOString();
     await a('GET', '/session', session);
+    await a('GET', '/databases/{id}/keys', session);
+    await a('GET', '/databases/{id}/folders', session);
     await a('GET', '/databases/{id}/timeline', session, '?limit=2');
     await a('GET', '/databases/{id}/state', session, `?at=${at}&values=true`);
     await a('GET', '/databases/{id}/diff', session, `?from=${at}&to=${at}`);
