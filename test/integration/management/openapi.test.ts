@@ -141,6 +141,7 @@ describe('the OpenAPI document and the faces', function () {
     const later = { headers: { 'svc-delay': '1h', 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=1' } };
     const { messageId } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
     await q('GET /v2/messages/{id}', `/v2/messages/${messageId}`);
+    await q('GET /v2/messages/{id}/story', `/v2/messages/${messageId}/story`);
     await q('GET /v2/flowControl');
     await q('GET /v2/flowControl/{key}', '/v2/flowControl/k');
     for (const [action, query] of [

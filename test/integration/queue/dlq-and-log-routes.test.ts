@@ -1,5 +1,6 @@
 /** The DLQ and the logs over raw HTTP on a real process: each success, each mistake. */
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
 import {
   expectAnswer,
   expectDone,
@@ -30,6 +31,77 @@ describe('routes of the DLQ and the logs', function () {
     const url = sink.answer(sink.path('failing'), { status: 500, body: 'no' });
     return queue.deadLetterOf(await queue.publish(url, { headers: { 'Svc-Retries': '0', ...headers }, body: 'b' }));
   };
+
+  describe('/v2/messages/:id/story', () => {
+    interface Story {
+      readonly state: string;
+      readonly isUnderWay: boolean;
+      readonly nextDeliveryTime?: number;
+      readonly callbackOf?: string;
+      readonly message: Record<string, unknown>;
+      readonly events: readonly { state: string }[];
+      readonly attempts: readonly Record<string, unknown>[];
+      readonly callbacks: readonly Record<string, unknown>[];
+      readonly dlq?: Record<string, unknown>;
+    }
+    const storyOf = async (id: string) => expectAnswer<Story>(await queue.get(`/v2/messages/${id}/story`), 200);
+
+    it('tells of one that waits, one that was delivered, and one that failed', async () => {
+      const waiting = await storyOf(await queue.publish(NOBODY, { headers: DELAYED, body: 'later' }));
+      expect([waiting.state, waiting.isUnderWay, waiting.attempts]).to.deep.equal(['CREATED', true, []]);
+      expect(waiting.message.body).to.equal('later');
+      expect(waiting.nextDeliveryTime).to.be.greaterThan(Date.now());
+
+      const callback = sink.url(sink.path('callback'));
+      const headers = { 'Svc-Callback': callback, 'Svc-Failure-Callback': callback, 'Svc-Retries': '1' };
+      const id = await queue.publish(sink.url(sink.path('fine')), { headers, body: 'b' });
+      await eventually(async () => {
+        const { state, isUnderWay, attempts, callbacks } = await storyOf(id);
+        expect([state, isUnderWay, attempts.map(({ outcome }) => outcome)]).to.deep.equal([
+          'DELIVERED',
+          false,
+          ['DELIVERED'],
+        ]);
+        expect(callbacks.map(({ kind, retried, state: of }) => [kind, retried, of])).to.deep.equal([
+          ['callback', 0, 'DELIVERED'],
+        ]);
+        expect((await storyOf(String(callbacks[0]?.messageId))).callbackOf).to.equal(id);
+      });
+
+      const failing = sink.answer(sink.path('failing'), { status: 500, body: 'no' });
+      const failed = await queue.publish(failing, { headers: { ...headers, 'Svc-Retry-Delay': '10' }, body: 'b' });
+      const { dlqId } = await queue.deadLetterOf(failed);
+      await eventually(async () => {
+        const { state, attempts, callbacks, dlq, events } = await storyOf(failed);
+        expect([state, dlq?.dlqId, dlq?.responseBody]).to.deep.equal(['FAILED', dlqId, 'no']);
+        expect(events.map((event) => event.state)).to.deep.equal([
+          'CREATED',
+          'ACTIVE',
+          'ERROR',
+          'RETRY',
+          'ACTIVE',
+          'ERROR',
+          'FAILED',
+        ]);
+        for (const [retried, attempt] of attempts.entries()) {
+          expect(attempt).to.deep.include({ retried, outcome: 'ERROR', responseStatus: 500, responseBody: 'no' });
+        }
+        expect(attempts.length).to.equal(2);
+        expect(callbacks.map(({ kind, retried }) => [kind, retried])).to.have.deep.members([
+          ['callback', 0],
+          ['callback', 1],
+          ['failureCallback', 1],
+        ]);
+      });
+      expectDone(await queue.delete(`/v2/dlq/${dlqId}`));
+      const left = await storyOf(failed);
+      expect([left.state, left.dlq]).to.deep.equal(['FAILED', undefined]);
+    });
+
+    it('knows nothing of one that never was', async () => {
+      expectRefused(await queue.get('/v2/messages/msg_none/story'), 404, /message msg_none not found/);
+    });
+  });
 
   describe('/v2/dlq', () => {
     it('shows, lists and deletes an entry', async () => {
