@@ -280,6 +280,7 @@ describe('the OpenAPI document and the faces', function () {
       });
     }
     const [a, b, c, d, e, f, g] = dlqIds;
+    await q('GET /v2/workflows/dlq/counts');
     await q('GET /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${a}`);
     await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
     await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);

@@ -128,6 +128,30 @@ describe('routes of the DLQ and the logs', function () {
       }
     });
 
+    it('is deleted and sent again a page after the other, for as long as somebody asks', async () => {
+      const label = 'bulk';
+      for (let count = 0; count < 7; count += 1) await deadLetter({ 'Svc-Label': label });
+      const toDate = Date.now();
+      const of = `label=${label}&toDate=${toDate}&count=2`;
+      const counted = async () =>
+        expectAnswer<{ total: number }>(await queue.get(`/v2/dlq/counts?label=${label}&toDate=${toDate}`), 200).total;
+      expect(await counted()).to.equal(7);
+      const first = expectAnswer<{ deleted: number; cursor: string }>(await queue.delete(`/v2/dlq?${of}`), 200);
+      expect(first.deleted).to.equal(2);
+      // Nobody asks for more: the rest stays.
+      expect(await counted()).to.equal(5);
+      let cursor: string | undefined = first.cursor;
+      let sent = 0;
+      while (cursor !== undefined) {
+        const answer = await queue.post(`/v2/dlq/retry?${of}&cursor=${cursor}`);
+        const page: { responses: object[]; cursor?: string } = expectAnswer(answer, 201);
+        sent += page.responses.length;
+        cursor = page.cursor;
+      }
+      // They fail again, later than the calls reach.
+      expect([sent, await counted()]).to.deep.equal([5, 0]);
+    });
+
     it('lists nothing in the list of workflows', async () => {
       await deadLetter();
       expect(expectAnswer(await queue.get('/v2/dlq?source=workflow'), 200)).to.deep.equal({ messages: [] });
