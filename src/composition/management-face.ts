@@ -106,6 +106,7 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
     ...sharedParts(c),
     ...sessionParts(c, options),
     audit: options.audit,
+    gateway: c.resolve(tokens.GATEWAY),
     cluster: c.resolve(tokens.CLUSTER_LOOK),
     messageLog: c.resolve(tokens.READ_MODELS),
     readModels: tokens.ifRegistered(c, tokens.READ_MODEL_CARE),

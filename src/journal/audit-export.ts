@@ -16,12 +16,17 @@ import { isAfter, isBefore, tooEarly } from './audit-moment.js';
 import { Chain } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory } from './partition-fold.js';
-import { linesOf } from './section-lines.js';
+import { linesOf, type WantedEffect } from './section-lines.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
 
 export interface ExportRange {
   readonly from?: Moment | undefined;
   readonly to?: Moment | undefined;
+}
+
+interface ExportedLines extends ExportRange {
+  /** Of lines of databases: see `linesOf`. */
+  readonly wants?: WantedEffect | undefined;
 }
 
 /** Where reading begins: behind a snapshot, at the very beginning, or at an entry taken at its word. */
@@ -42,7 +47,7 @@ export async function* exportLines(
   ports: AuditPorts,
   shard: ShardName,
   partitions: ReadonlySet<PartitionName>,
-  { from, to }: ExportRange = {},
+  { from, to, wants }: ExportedLines = {},
 ): AsyncGenerator<string> {
   const beginning = await beginAt(ports, shard, from, to);
   let isFirst = true;
@@ -52,7 +57,7 @@ export async function* exportLines(
     }
     isFirst = false;
     if (from !== undefined && isBefore(read.position, read.entry.clockMs, from)) continue;
-    yield* linesOf(read, partitions);
+    yield* linesOf(read, partitions, wants);
   }
 }
 

@@ -6,20 +6,41 @@
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
-import { type ByteString, isAscii, MillraceError, type PartitionName } from '../kernel/index.js';
+import { type ByteString, MillraceError, type PartitionName, shownBytes } from '../kernel/index.js';
 import { entrySections, isQueuePartition, type Section } from '../messages/index.js';
 
 /** Pieces are about this long; a line of a large entry would be a string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** The lines of an entry's sections of these partitions. @throws JOURNAL_DAMAGED when effects are not what their plane writes */
-export function* linesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
+/** Is this command of a database wanted? */
+export type WantedEffect = (words: readonly ByteString[]) => boolean;
+
+/**
+ * The lines of an entry's sections of these partitions.
+ * @param wants of a database's sections only such effects are shown, and no section without any; left out: all
+ * @throws JOURNAL_DAMAGED when effects are not what their plane writes
+ */
+export function* linesOf(
+  read: ReadEntry,
+  partitions: ReadonlySet<PartitionName>,
+  wants?: WantedEffect,
+): Iterable<string> {
   for (const section of entrySections(read.entry))
-    if (partitions.has(section.partition)) yield* sectionLine(read, section);
+    if (partitions.has(section.partition)) yield* sectionLine(read, section, wants);
 }
 
-function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
-  const { entry, position } = read;
+function* sectionLine(read: ReadEntry, section: Section, wants: WantedEffect | undefined): Iterable<string> {
+  let piece: string | undefined;
+  for (const effect of effectsOf(section, read.position, wants)) {
+    piece = piece === undefined ? `${beginningOf(read, section)}${effect}` : `${piece},${effect}`;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== undefined || wants === undefined) yield `${piece ?? beginningOf(read, section)}]}\n`;
+}
+
+function beginningOf({ entry, position }: ReadEntry, section: Section): string {
   const fields = {
     shard: entry.shard,
     position,
@@ -31,24 +52,17 @@ function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
     previousHash: Buffer.from(section.previousHash).toString('hex'),
     hash: Buffer.from(hashSection(section)).toString('hex'),
   };
-  let piece = `${JSON.stringify(fields).slice(0, -1)},"effects":[`;
-  let separator = '';
-  for (const effect of effectsOf(section, position)) {
-    piece += `${separator}${effect}`;
-    separator = ',';
-    if (piece.length < PIECE_CHARACTERS) continue;
-    yield piece;
-    piece = '';
-  }
-  yield `${piece}]}\n`;
+  return `${JSON.stringify(fields).slice(0, -1)},"effects":[`;
 }
 
-function* effectsOf(section: Section, position: number): Iterable<string> {
+function* effectsOf(section: Section, position: number, wants: WantedEffect | undefined): Iterable<string> {
   if (isQueuePartition(section.partition)) {
     for (const event of decodeQueueEvents(section.effects)) yield JSON.stringify(event, plainValue);
     return;
   }
-  for (const words of commandsOf(section, position)) yield `[${words.map(wordJson).join(',')}]`;
+  for (const words of commandsOf(section, position)) {
+    if (wants === undefined || wants(words)) yield `[${words.map(wordJson).join(',')}]`;
+  }
 }
 
 function* commandsOf({ effects, partition }: Section, position: number): Iterable<ByteString[]> {
@@ -69,13 +83,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A byte string as JSON: text where it is UTF-8. */
 export function wordJson(word: ByteString): string {
-  if (isAscii(word)) return JSON.stringify(word);
-  const bytes = Buffer.from(word, 'latin1');
-  try {
-    return JSON.stringify(strictUtf8.decode(bytes));
-  } catch {
-    return JSON.stringify({ base64: bytes.toString('base64') });
-  }
+  return JSON.stringify(shownBytes(word));
 }
 
 /** What JSON has no word for. */

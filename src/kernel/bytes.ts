@@ -44,6 +44,17 @@ export function textOfBytes(bytes: ByteString): string {
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** As JSON shows it: text where it is UTF-8, else its bytes. */
+export function shownBytes(bytes: ByteString): string | { readonly base64: string } {
+  if (isAscii(bytes)) return bytes;
+  const buffer = Buffer.from(bytes, 'latin1');
+  try {
+    return strictDecoder.decode(buffer);
+  } catch {
+    return { base64: buffer.toString('base64') };
+  }
+}
+
 function decodeUtf8(buffer: Buffer): string {
   try {
     return strictDecoder.decode(buffer);

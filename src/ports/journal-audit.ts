@@ -2,7 +2,7 @@
  * Questions about the past of databases and queues, put to the journal itself. Each is a walk through it, in a thread of
  * its own: it may take long, and stands in nobody's way.
  */
-import type { AccountId, DatabaseId } from '../kernel/index.js';
+import type { AccountId, ByteString, DatabaseId } from '../kernel/index.js';
 import type { Moment } from '../messages/index.js';
 
 export type AuditedPlace =
@@ -17,6 +17,8 @@ export type AuditTask =
       readonly from: Moment | undefined;
       readonly to: Moment | undefined;
       readonly limit: number;
+      /** Of a database: only what touches this key, and of its entry only those effects. Left out: everything. */
+      readonly key?: ByteString | undefined;
     }
   /** One text about the whole, then one for each key behind `after`, in order of their bytes. */
   | {

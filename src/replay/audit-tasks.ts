@@ -1,5 +1,6 @@
 /** What a thread of the journal's auditors does: each task as a walk that yields texts of JSON. */
 
+import { hashSlot, partitionOfSlot } from '../domain/kv/index.js';
 import {
   type AuditProgress,
   type AuditReport,
@@ -13,10 +14,11 @@ import {
   verifyShard,
   wordJson,
 } from '../journal/index.js';
-import { MillraceError, obtain, type PartitionName, type ShardName } from '../kernel/index.js';
+import { type ByteString, MillraceError, obtain, type PartitionName, type ShardName } from '../kernel/index.js';
 import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
 import type { AuditedPlace, AuditTask } from '../ports/index.js';
 import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from './database.js';
+import { touchOf } from './keyed-fold.js';
 
 export interface WalkPorts extends InstallationPorts, ReplayPorts {
   readonly kvShards: number;
@@ -40,13 +42,15 @@ export function walk(ports: WalkPorts, task: AuditTask): AsyncIterable<string> {
 }
 
 /** Shards one after the other: each has positions of its own. */
-async function* timeline(ports: WalkPorts, { of, from, to, limit }: TaskOf<'timeline'>): AsyncIterable<string> {
-  const places = placesOf(ports, of);
+async function* timeline(ports: WalkPorts, task: TaskOf<'timeline'>): AsyncIterable<string> {
+  const { of, from, to, limit, key } = task;
+  const places = placesOf(ports, of, key);
+  const wants = key === undefined ? undefined : (words: readonly ByteString[]) => touches(words, key);
   if (places.size > 1 && (from?.kind === 'position' || to?.kind === 'position')) throw ambiguous();
   let left = limit;
   for (const [shard, partitions] of places) {
     let line = '';
-    for await (const piece of exportLines(ports, shard, new Set(partitions), { from, to })) {
+    for await (const piece of exportLines(ports, shard, new Set(partitions), { from, to, wants })) {
       line += piece;
       if (!piece.endsWith('\n')) continue;
       yield line.trimEnd();
@@ -178,10 +182,16 @@ async function* withProgress(
   }
 }
 
-function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace): PartitionsByShard {
+function touches(words: readonly ByteString[], key: ByteString): boolean {
+  const keys = touchOf(words)?.keys ?? [];
+  return keys === 'all' || keys.includes(key);
+}
+
+/** @param key the partition of this key alone */
+function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace, key?: ByteString): PartitionsByShard {
   const partitions =
     of.kind === 'database'
-      ? Array.from({ length: of.partitions }, (_, index) => kvPartition(of.database, index))
+      ? indexesOf(of.partitions, key).map((index) => kvPartition(of.database, index))
       : [queuePartition(of.account)];
   const places = new Map<ShardName, PartitionName[]>();
   for (const partition of partitions) {
@@ -193,6 +203,10 @@ function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace): Parti
     obtain(places, shard, () => []).push(partition);
   }
   return places;
+}
+
+function indexesOf(partitions: number, key: ByteString | undefined): readonly number[] {
+  return key === undefined ? [...Array(partitions).keys()] : [partitionOfSlot(hashSlot(key), partitions)];
 }
 
 function changeJson({ partition, key, change, before, after, hasExpired, entryCount, entries }: KeyChange): string {

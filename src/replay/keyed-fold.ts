@@ -17,9 +17,8 @@ export class KvKeyedFold extends KvFold implements KeyedFold {
   *touches(effects: Uint8Array): Iterable<Touch> {
     const bytes = Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength);
     for (const words of new RespCommandReader(bytes)) {
-      const spec = findCommand(words);
-      if (spec === undefined) continue;
-      yield { command: spec.name, keys: emptiesAll(spec) ? 'all' : keysOf(spec, words) };
+      const touch = touchOf(words);
+      if (touch !== undefined) yield touch;
     }
   }
 
@@ -55,6 +54,12 @@ export class KvKeyedFold extends KvFold implements KeyedFold {
     }
     return { keys, bytes };
   }
+}
+
+/** What an effect touches; undefined for one that nobody knows. */
+export function touchOf(words: readonly ByteString[]): Touch | undefined {
+  const spec = findCommand(words);
+  return spec && { command: spec.name, keys: emptiesAll(spec) ? 'all' : keysOf(spec, words) };
 }
 
 /** KE1 and KE6 of the keyspace. */

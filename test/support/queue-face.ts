@@ -91,12 +91,14 @@ class ScriptedMessageLog implements MessageLog {
   readonly selectors: Parameters<MessageLog['dlq']>[1][] = [];
   readonly seen: number[] = [];
   page: LogPage = { events: [], cursor: undefined };
+  /** Answers in place of the page, where a test asks for more than one. */
+  pageOf: ((query: LogQuery) => LogPage) | undefined;
   dlqPage: DlqPage = { entries: [], after: undefined };
 
   async events(_account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
     this.queries.push(query);
     this.seen.push(seen);
-    return this.page;
+    return this.pageOf?.(query) ?? this.page;
   }
 
   async dlq(_account: AccountId, selector: Parameters<MessageLog['dlq']>[1], seen: number): Promise<DlqPage> {

@@ -8,7 +8,7 @@ import type { CommandRow } from './command-row.js';
 import type { QueueCommand, QueueCommandOf } from './commands.js';
 import { deleteDlq, getDlq, retryDlq } from './dead-letters/dlq-commands.js';
 import { recordAttempt } from './delivery/attempts.js';
-import { deleteFailedRuns, getFailedRun, listFailedRuns } from './failed-runs/failed-run-commands.js';
+import { countFailedRuns, deleteFailedRuns, getFailedRun, listFailedRuns } from './failed-runs/failed-run-commands.js';
 import { cancelFailureFunction, runFailureFunction } from './failed-runs/failure-function.js';
 import { resumeRuns } from './failed-runs/resume.js';
 import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-control/flow-commands.js';
@@ -124,6 +124,7 @@ export const QUEUE_COMMANDS: CommandTable = {
   GetFailedRun: { decide: getFailedRun, isRead },
   ListFailedRuns: { decide: listFailedRuns, isRead },
   DeleteFailedRuns: { decide: deleteFailedRuns },
+  CountFailedRuns: { decide: countFailedRuns, isRead },
   ResumeRuns: { decide: resumeRuns, isRepeatable, mayGrow },
   RunFailureFunction: { decide: runFailureFunction, isRepeatable, mayGrow },
   CancelFailureFunction: { decide: cancelFailureFunction },

@@ -93,11 +93,12 @@ export class AdminCall {
     return moment;
   }
 
-  limit(most = MAX_ADMIN_PAGE): number {
-    const text = this.query.get('limit');
+  /** @param name of the parameter */
+  limit(most = MAX_ADMIN_PAGE, name = 'limit'): number {
+    const text = this.query.get(name);
     if (text === null) return Math.min(DEFAULT_ADMIN_PAGE, most);
     const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-    if (limit < 1 || limit > most) throw invalid(`limit: is a number from 1 to ${most}`);
+    if (limit < 1 || limit > most) throw invalid(`${name}: is a number from 1 to ${most}`);
     return limit;
   }
 

@@ -3,6 +3,7 @@ import type {
   Clock,
   ClusterWatch,
   JournalAudit,
+  KvGateway,
   Log,
   ManagementAccess,
   ManagementControl,
@@ -16,7 +17,7 @@ import type {
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-import { ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
+import { ADMIN_LOOKS, ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
 import { Shares } from './shares.js';
 
 export interface AdminHandlerParts {
@@ -25,6 +26,8 @@ export interface AdminHandlerParts {
   /** Seals with the key file; it is asked for when a session begins or is looked at. */
   readonly sealing: () => Sealing;
   readonly audit: JournalAudit;
+  /** The way to the keys of databases. */
+  readonly gateway: KvGateway;
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
   readonly cluster: ClusterWatch;
@@ -52,6 +55,7 @@ export class AdminFace {
   readonly addresses: ClientAddresses;
   readonly streams = new Shares(ADMIN_STREAMS);
   readonly walks = new Shares(ADMIN_WALKS);
+  readonly looks = new Shares(ADMIN_LOOKS);
 
   constructor(readonly parts: AdminHandlerParts) {
     this.signIns = parts.signIns ?? UNGUARDED;

@@ -18,3 +18,11 @@ export const FEED_EVERY_MS = 1_000;
 export const KEEPALIVE_EVERY_MS = 15_000;
 /** Events that are read at once; there are as many reads as it takes. */
 export const FEED_EVENTS = 200;
+/** How long one look at keys goes on: a page that wants more asks again with its cursor. */
+export const LOOK_MS = 200;
+/** Keys that one step of it meets: some 3 ms of their owner. */
+export const MAX_LOOK_STEP_KEYS = 5_000;
+/** Folders of one answer: more than anybody unfolds. */
+export const MAX_KEY_FOLDERS = 1_000;
+/** Looks at keys that are under way at once: each takes its owner's time, a step after the other. */
+export const ADMIN_LOOKS = { ofAll: 8, ofAccount: 4 } as const;

@@ -9,7 +9,14 @@ import { openStream } from './event-stream.js';
 export async function timeline(call: AdminCall, of: AuditTask['of']): Promise<void> {
   if (of === undefined) throw invalid('a timeline is of a database or a queue');
   const limit = call.limit();
-  const task = { kind: 'timeline', of, from: call.moment('from'), to: call.moment('to'), limit: limit + 1 } as const;
+  const task = {
+    kind: 'timeline',
+    of,
+    from: call.moment('from'),
+    to: call.moment('to'),
+    limit: limit + 1,
+    key: of.kind === 'database' ? call.keyBytes('key') : undefined,
+  } as const;
   await list(call, task, 'entries', limit);
 }
 

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of the queue and of workflows as a whole. */
 import { PENDING_STATES } from '../../domain/queue/index.js';
 import type { ApiArea } from '../http/openapi/area.js';
-import { FLAG, type JsonSchema, record, TEXT, WHOLE } from '../http/openapi/parts.js';
+import { FLAG, type JsonSchema, OBJECT, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { PUBLISH_ROUTES } from './routes/publish.js';
 
@@ -42,6 +42,20 @@ export const QUEUE_AREA: ApiArea = {
         counts: record(Object.fromEntries(PENDING_STATES.map((state) => [state, WHOLE]))),
       },
       { cursor: CURSOR },
+    ),
+    MessageStory: record(
+      {
+        messageId: TEXT,
+        state: TEXT,
+        isUnderWay: FLAG,
+        message: OBJECT,
+        events: listOf(record({ time: WHOLE, state: TEXT })),
+        attempts: listOf(record({ retried: WHOLE, startedAt: WHOLE }, { endedAt: WHOLE, outcome: TEXT })),
+        callbacks: listOf(
+          record({ messageId: TEXT, kind: TEXT, url: TEXT, retried: WHOLE, createdAt: WHOLE, state: TEXT }),
+        ),
+      },
+      { callbackOf: TEXT, nextDeliveryTime: WHOLE, dlq: record({ dlqId: TEXT, failedAt: WHOLE }), cursor: CURSOR },
     ),
     WaitingSteps: record({ waiters: listOf(WAITING_STEP), total: WHOLE }, { cursor: CURSOR }),
     Counts: record({ total: WHOLE, counts: { type: 'object', additionalProperties: WHOLE }, isWhole: FLAG }),

@@ -44,3 +44,7 @@ export const DEFAULT_GROUP_COUNT = 10;
 /** Ticks of a timetable that are told at once: each takes its reader some ten microseconds. */
 export const MAX_TICKS = 100;
 export const DEFAULT_TICKS = 10;
+/** Events of one message's story; whoever wants more finds them in the log. A hundred attempts fit. */
+export const MAX_STORY_EVENTS = 400;
+/** Attempts of a story, its newest, whose callbacks are looked for: each is a name or two to look up. */
+export const MAX_STORY_CALLBACKS = 50;

@@ -68,18 +68,27 @@ export interface ShownDeadLetter {
 }
 
 export function dlqRecord(entry: ShownDeadLetter, spelling: Spelling) {
-  const { response } = entry;
-  const isEmpty = response === undefined || response.byteLength === 0;
   return {
     dlqId: entry.dlqId,
     ...messageRecord(entry.message, spelling),
-    responseStatus: entry.status,
-    responseHeader: headerObject(entry.header, spelling),
+    ...responseMembers({ status: entry.status, header: entry.header, body: entry.response }, spelling),
+    error: entry.error === '' ? undefined : entry.error,
+  };
+}
+
+/** What came back. @param response its body left out, or empty: there was none */
+export function responseMembers(
+  { status, header, body }: { status: number; header: HeaderList; body: Uint8Array | undefined },
+  spelling: Spelling,
+) {
+  const isEmpty = body === undefined || body.byteLength === 0;
+  return {
+    responseStatus: status,
+    responseHeader: headerObject(header, spelling),
     ...(isEmpty
       ? {}
-      : isUtf8(response)
-        ? { responseBody: bytes(response).toString('utf8') }
-        : { responseBodyBase64: base64(response) }),
-    error: entry.error === '' ? undefined : entry.error,
+      : isUtf8(body)
+        ? { responseBody: bytes(body).toString('utf8') }
+        : { responseBodyBase64: base64(body) }),
   };
 }

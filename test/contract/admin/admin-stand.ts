@@ -17,6 +17,7 @@ import type {
 import { eventually } from '../../support/eventually.js';
 import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
 import { PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
 import { ReadStream } from './read-stream.js';
 
@@ -108,7 +109,9 @@ export const EMPTY_CLUSTER: ClusterStatus = {
 export class AdminStand extends ManagementHarness {
   readonly audit = new SaidAudit();
   readonly messageLog = new SaidMessageLog();
+  readonly gateway = new MemoryKvGateway();
   readonly time = new ManualTime();
+  monotonicMs = () => 0;
   clusterStatus = EMPTY_CLUSTER;
   isDraining = false;
   isSecure = false;
@@ -141,6 +144,7 @@ export class AdminStand extends ManagementHarness {
       control: this.control,
       sealing: () => this.sealing,
       audit: this.audit,
+      gateway: this.gateway,
       messageLog: this.messageLog,
       cluster: { look: async () => this.clusterStatus },
       statistics: this.statistics,
@@ -150,7 +154,7 @@ export class AdminStand extends ManagementHarness {
           : undefined;
       },
       random: this.random,
-      clock: { nowMs: () => this.control.nowMs, monotonicMs: () => 0 },
+      clock: { nowMs: () => this.control.nowMs, monotonicMs: () => this.monotonicMs() },
       timers: this.time,
       log: this.log,
       get isSecure() {

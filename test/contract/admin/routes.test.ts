@@ -197,6 +197,14 @@ describe('operators: routes', function () {
     expect(stand.audit.underWay).to.equal(0);
     const last = await get(`databases/${database}/timeline`);
     expect(last.json).to.deep.equal({ entries: [{ n: 1 }, { n: 2 }, { n: 3 }], more: false });
+    for (const [given, key] of [
+      ['key=%C3%BC', '\xc3\xbc'],
+      ['key_base64=/%2BA=', '\xff\xe0'],
+      ['limit=9', undefined],
+    ]) {
+      expect((await get(`databases/${database}/timeline?${given}`)).status).to.equal(200);
+      expect(task()).to.deep.include({ kind: 'timeline', key });
+    }
     const ofQueue = await get(`queues/${stand.queue}/timeline?limit=3`);
     expect([ofQueue.status, ofQueue.json]).to.deep.equal([200, last.json]);
     expect(task().of).to.deep.equal({ kind: 'queue', account: stand.ownerAccount });

@@ -125,6 +125,40 @@ describe('management: audit log', function () {
     expect(await entries(face.owner, '/v2/auditlogs')).to.deep.equal([newest, ...others]);
   });
 
+  it('shows what fits filters, a page after the other', async () => {
+    const database = await face.newDatabase();
+    const ci = await face.newKey(face.owner, 'ci');
+    const before = Math.floor(face.control.nowMs / 1000);
+    face.control.nowMs += 10_000;
+    for (const name of ['second', 'third', 'fourth']) {
+      await face.ok('POST', `/v2/kv/rename/${database}`, { as: ci, body: { name } });
+    }
+    const all = await entries();
+    const asked = (query: string) => entries(face.owner, `/auditlogs?${query}`);
+    expect(await asked(`actor=OWNER@example.com&count=1000`)).to.deep.equal(all);
+    expect(await asked('actor=nobody@example.com')).to.deep.equal([]);
+    expect(await asked('action=3')).to.deep.equal(all.slice(0, 3));
+    expect(await asked('action=rename%20database')).to.deep.equal(all.slice(0, 3));
+    expect(await asked('entity=THIR')).to.deep.equal(all.slice(0, 2));
+    expect(await asked(`to=${before}`)).to.deep.equal(all.slice(3));
+    expect(await asked(`from=${before + 1}`)).to.deep.equal(all.slice(0, 3));
+    const pages: Entry[] = [];
+    for (
+      let page = await asked('count=2');
+      page.length > 0;
+      page = await asked(`count=2&cursor=${pages.at(-1)?.log_id}`)
+    ) {
+      expect(page.length).to.be.at.most(2);
+      pages.push(...page);
+    }
+    expect(pages).to.deep.equal(all);
+    for (const wrong of ['count=0', 'count=1001', 'count=x', 'from=yesterday', 'to=-1', 'cursor=none']) {
+      const { status, json } = await face.call('GET', `/auditlogs?${wrong}`);
+      expect([wrong, status]).to.deep.equal([wrong, 400]);
+      expect((json as { error: string }).error).to.match(new RegExp(`^${wrong.split('=')[0]}: must be`));
+    }
+  });
+
   it('has the number that is published for the end of a team, in the log of who ended it', async () => {
     const team = await face.newTeam('crew');
     await face.ok('DELETE', `/v2/team/${team}`);

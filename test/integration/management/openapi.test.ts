@@ -141,6 +141,7 @@ describe('the OpenAPI document and the faces', function () {
     const later = { headers: { 'svc-delay': '1h', 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=1' } };
     const { messageId } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
     await q('GET /v2/messages/{id}', `/v2/messages/${messageId}`);
+    await q('GET /v2/messages/{id}/story', `/v2/messages/${messageId}/story`);
     await q('GET /v2/flowControl');
     await q('GET /v2/flowControl/{key}', '/v2/flowControl/k');
     for (const [action, query] of [
@@ -279,6 +280,7 @@ describe('the OpenAPI document and the faces', function () {
       });
     }
     const [a, b, c, d, e, f, g] = dlqIds;
+    await q('GET /v2/workflows/dlq/counts');
     await q('GET /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${a}`);
     await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
     await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);
@@ -306,6 +308,8 @@ describe('the OpenAPI document and the faces', function () {
     const { session } = (await a('POST', '/sessions', '', '', { authorization })) as { session: string };
     const at = new Date().toISOString();
     await a('GET', '/session', session);
+    await a('GET', '/databases/{id}/keys', session);
+    await a('GET', '/databases/{id}/folders', session);
     await a('GET', '/databases/{id}/timeline', session, '?limit=2');
     await a('GET', '/databases/{id}/state', session, `?at=${at}&values=true`);
     await a('GET', '/databases/{id}/diff', session, `?from=${at}&to=${at}`);

@@ -1,5 +1,6 @@
 /** The DLQ and the logs over raw HTTP on a real process: each success, each mistake. */
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
 import {
   expectAnswer,
   expectDone,
@@ -31,6 +32,77 @@ describe('routes of the DLQ and the logs', function () {
     return queue.deadLetterOf(await queue.publish(url, { headers: { 'Svc-Retries': '0', ...headers }, body: 'b' }));
   };
 
+  describe('/v2/messages/:id/story', () => {
+    interface Story {
+      readonly state: string;
+      readonly isUnderWay: boolean;
+      readonly nextDeliveryTime?: number;
+      readonly callbackOf?: string;
+      readonly message: Record<string, unknown>;
+      readonly events: readonly { state: string }[];
+      readonly attempts: readonly Record<string, unknown>[];
+      readonly callbacks: readonly Record<string, unknown>[];
+      readonly dlq?: Record<string, unknown>;
+    }
+    const storyOf = async (id: string) => expectAnswer<Story>(await queue.get(`/v2/messages/${id}/story`), 200);
+
+    it('tells of one that waits, one that was delivered, and one that failed', async () => {
+      const waiting = await storyOf(await queue.publish(NOBODY, { headers: DELAYED, body: 'later' }));
+      expect([waiting.state, waiting.isUnderWay, waiting.attempts]).to.deep.equal(['CREATED', true, []]);
+      expect(waiting.message.body).to.equal('later');
+      expect(waiting.nextDeliveryTime).to.be.greaterThan(Date.now());
+
+      const callback = sink.url(sink.path('callback'));
+      const headers = { 'Svc-Callback': callback, 'Svc-Failure-Callback': callback, 'Svc-Retries': '1' };
+      const id = await queue.publish(sink.url(sink.path('fine')), { headers, body: 'b' });
+      await eventually(async () => {
+        const { state, isUnderWay, attempts, callbacks } = await storyOf(id);
+        expect([state, isUnderWay, attempts.map(({ outcome }) => outcome)]).to.deep.equal([
+          'DELIVERED',
+          false,
+          ['DELIVERED'],
+        ]);
+        expect(callbacks.map(({ kind, retried, state: of }) => [kind, retried, of])).to.deep.equal([
+          ['callback', 0, 'DELIVERED'],
+        ]);
+        expect((await storyOf(String(callbacks[0]?.messageId))).callbackOf).to.equal(id);
+      });
+
+      const failing = sink.answer(sink.path('failing'), { status: 500, body: 'no' });
+      const failed = await queue.publish(failing, { headers: { ...headers, 'Svc-Retry-Delay': '10' }, body: 'b' });
+      const { dlqId } = await queue.deadLetterOf(failed);
+      await eventually(async () => {
+        const { state, attempts, callbacks, dlq, events } = await storyOf(failed);
+        expect([state, dlq?.dlqId, dlq?.responseBody]).to.deep.equal(['FAILED', dlqId, 'no']);
+        expect(events.map((event) => event.state)).to.deep.equal([
+          'CREATED',
+          'ACTIVE',
+          'ERROR',
+          'RETRY',
+          'ACTIVE',
+          'ERROR',
+          'FAILED',
+        ]);
+        for (const [retried, attempt] of attempts.entries()) {
+          expect(attempt).to.deep.include({ retried, outcome: 'ERROR', responseStatus: 500, responseBody: 'no' });
+        }
+        expect(attempts.length).to.equal(2);
+        expect(callbacks.map(({ kind, retried }) => [kind, retried])).to.have.deep.members([
+          ['callback', 0],
+          ['callback', 1],
+          ['failureCallback', 1],
+        ]);
+      });
+      expectDone(await queue.delete(`/v2/dlq/${dlqId}`));
+      const left = await storyOf(failed);
+      expect([left.state, left.dlq]).to.deep.equal(['FAILED', undefined]);
+    });
+
+    it('knows nothing of one that never was', async () => {
+      expectRefused(await queue.get('/v2/messages/msg_none/story'), 404, /message msg_none not found/);
+    });
+  });
+
   describe('/v2/dlq', () => {
     it('shows, lists and deletes an entry', async () => {
       const { dlqId, messageId } = await deadLetter();
@@ -54,6 +126,30 @@ describe('routes of the DLQ and the logs', function () {
         const [entry] = expectAnswer<{ messages: Record<string, unknown>[] }>(answer, 200).messages;
         expect([entry?.body, entry?.responseBody]).to.deep.equal([body, responseBody]);
       }
+    });
+
+    it('is deleted and sent again a page after the other, for as long as somebody asks', async () => {
+      const label = 'bulk';
+      for (let count = 0; count < 7; count += 1) await deadLetter({ 'Svc-Label': label });
+      const toDate = Date.now();
+      const of = `label=${label}&toDate=${toDate}&count=2`;
+      const counted = async () =>
+        expectAnswer<{ total: number }>(await queue.get(`/v2/dlq/counts?label=${label}&toDate=${toDate}`), 200).total;
+      expect(await counted()).to.equal(7);
+      const first = expectAnswer<{ deleted: number; cursor: string }>(await queue.delete(`/v2/dlq?${of}`), 200);
+      expect(first.deleted).to.equal(2);
+      // Nobody asks for more: the rest stays.
+      expect(await counted()).to.equal(5);
+      let cursor: string | undefined = first.cursor;
+      let sent = 0;
+      while (cursor !== undefined) {
+        const answer = await queue.post(`/v2/dlq/retry?${of}&cursor=${cursor}`);
+        const page: { responses: object[]; cursor?: string } = expectAnswer(answer, 201);
+        sent += page.responses.length;
+        cursor = page.cursor;
+      }
+      // They fail again, later than the calls reach.
+      expect([sent, await counted()]).to.deep.equal([5, 0]);
     });
 
     it('lists nothing in the list of workflows', async () => {

@@ -46,6 +46,29 @@ describe('failed runs of the published client', function () {
   const TRIGGER = { body: { ü: 1 }, headers: { 'X-Own': 'own' }, label: ['first', 'second'], retries: 0 };
   const RESULT = { payload: { ü: 1 }, own: 'own', label: 'first' };
 
+  together('bulk calls: go on with their cursor, for as long as somebody asks', async () => {
+    const { flow } = breaking();
+    const url = stand.serve('in-bulk', flow);
+    for (let count = 0; count < 5; count += 1) await entryOf((await stand.run(url, { retries: 0 })).id);
+    const of = `workflowUrl=${encodeURIComponent(url)}&responseStatus=500&toDate=${Date.now()}`;
+    const asked = async (method: string, path: string) => {
+      const response = await stand.queue.request(method, `/v2/workflows/dlq${path}`);
+      return response.json as { total?: number; deleted?: number; workflowRuns?: object[]; cursor?: string };
+    };
+    const counted = async () => (await asked('GET', `/counts?${of}`)).total;
+    expect(await counted()).to.equal(5);
+    const { deleted, cursor } = await asked('DELETE', `?${of}&count=2`);
+    expect([deleted, await counted()]).to.deep.equal([2, 3]);
+    let started = 0;
+    let next = cursor;
+    while (next !== undefined && next !== '') {
+      const page = await asked('POST', `/restart?${of}&count=2&cursor=${next}`);
+      started += page.workflowRuns?.length ?? 0;
+      next = page.cursor;
+    }
+    expect([started, await counted()]).to.deep.equal([3, 0]);
+  });
+
   together('list: shows what the run was, and how it failed', async () => {
     const { flow } = breaking();
     const url = stand.serve('listed', flow, { failureFunction: async () => 'told' });

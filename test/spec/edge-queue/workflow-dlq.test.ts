@@ -74,6 +74,31 @@ describe('edge/queue: failed runs of workflows', () => {
     });
   });
 
+  it('are counted, by what a list takes as a filter', async () => {
+    face.gateway.answer('CountFailedRuns', {
+      type: 'FailedRunCounts',
+      counts: [
+        [500, 2],
+        [0, 1],
+      ],
+    });
+    const { status, json } = await face.get(`${DLQ}/counts?responseStatus=500,0&label=a&toDate=2`);
+    expect([status, json]).to.deep.equal([200, { total: 3, counts: { 0: 1, 500: 2 }, isWhole: true }]);
+    const { filter } = face.gateway.last('CountFailedRuns');
+    expect(filter).to.deep.equal({ label: ['a'], responseStatus: [500, 0], toMs: 2 });
+    for (const other of ['cursor=5-1', 'count=1', 'dlqIds=5-1', 'order=latestFirst']) {
+      expect((await face.get(`${DLQ}/counts?${other}`)).status, other).to.equal(400);
+    }
+  });
+
+  it('are deleted by every filter that they are listed by', async () => {
+    face.gateway.answer('DeleteFailedRuns', { type: 'DlqDeleted', count: 1, after: undefined });
+    const query = `url=${encodeURIComponent(PARTY)}&responseStatus=500&order=latestFirst`;
+    expect((await face.request('DELETE', `${DLQ}?${query}`)).status).to.equal(200);
+    const { selector } = face.gateway.last('DeleteFailedRuns');
+    expect(selector).to.deep.include({ filter: { url: [PARTY], responseStatus: [500] }, order: 'latestFirst' });
+  });
+
   it('are listed with bodies that are cut, or without, and are what they are when grouped by run', async () => {
     const redacted = failedRun({ envelope: envelope({ 'svc-redact-fields': 'body' }) }, '6-2');
     face.gateway.answer('ListFailedRuns', page(failedRun(), redacted));

@@ -70,6 +70,16 @@ describe('workflow: failed runs', () => {
     expect(listed(spec, latest).map(({ runId }) => runId)).to.deep.equal(['c']);
   });
 
+  it('counts runs that a filter meets, by the status of their last answer', () => {
+    const spec = failedAtFirst(['a', 'b'], { labels: ['red'] });
+    failedAtFirst(['c'], {}, spec);
+    const counts = (filter = {}) => spec.queue.ask({ type: 'CountFailedRuns', filter });
+    expect(counts()).to.deep.equal({ type: 'FailedRunCounts', counts: [[500, 3]] });
+    expect(counts({ label: ['red'] })).to.deep.equal({ type: 'FailedRunCounts', counts: [[500, 2]] });
+    expect(counts({ responseStatus: [404] })).to.deep.equal({ type: 'FailedRunCounts', counts: [] });
+    expect(spec.news()).to.deep.equal([]);
+  });
+
   it('deletes by id, and lets go of all that was held', () => {
     const spec = new WorkflowSpec();
     spec.trigger('r', { maxRetries: 0 });

@@ -54,6 +54,23 @@ describe('walks through the journal', () => {
     expect(await timeline({ from: position(3), to: position(3) })).to.deep.equal(entries.slice(1, 2));
   });
 
+  it('list the entries that touched one key, with what touched it', async () => {
+    await world.history.batch({ [ALPHA]: ['SET b 1', 'APPEND a x', 'RENAME a c'], [BETA]: ['SET a secret'] });
+    await world.history.batch({ [ALPHA]: ['SET b 2'] });
+    await world.history.batch({ [ALPHA]: ['FLUSHALL'] });
+    const touched = async (key: string, more = {}) => (await timeline({ key, ...more })).map(({ effects }) => effects);
+    expect(await touched('a', { from: position(5) })).to.deep.equal([
+      [
+        ['APPEND', 'a', 'x'],
+        ['RENAME', 'a', 'c'],
+      ],
+      [['FLUSHALL']],
+    ]);
+    expect(await touched('b', { limit: 2 })).to.deep.equal([[['SET', 'b', '1']], [['SET', 'b', '2']]]);
+    expect(await touched('c')).to.deep.equal([[['RENAME', 'a', 'c']], [['FLUSHALL']]]);
+    expect(await touched('none')).to.deep.equal([[['FLUSHALL']]]);
+  });
+
   it('show a state and what led to it', async () => {
     const [whole, ...keys] = await walked({
       kind: 'state',

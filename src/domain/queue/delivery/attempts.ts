@@ -143,7 +143,7 @@ function callBack(
 }
 
 /** One attempt has one outcome, however often a crash had it made again: the retry names it. */
-function callbackId(of: MessageId, kind: 'callback' | 'failure', retried: number): MessageId {
+export function callbackId(of: MessageId, kind: 'callback' | 'failure', retried: number): MessageId {
   return derivedMessageId(`${of} ${kind} ${retried}`);
 }
 

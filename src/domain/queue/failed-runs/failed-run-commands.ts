@@ -10,6 +10,7 @@ import { failedRunNotFound } from './failure-function.js';
 
 /** Entries of runs that go with one event: about a millisecond. */
 const DROPPED_AT_ONCE = 2000;
+const FREE = { costOf: () => 0, most: 0 };
 const NO_BODY: BodyRef = { number: 0, bytes: 0 };
 
 export function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state }: QueueTurn): QueueReply {
@@ -29,6 +30,23 @@ export function* listFailedRuns(
   return { type: 'FailedRuns', runs: left.map(viewOf), after };
 }
 
+export function* countFailedRuns(
+  { filter }: QueueCommandOf<'CountFailedRuns'>,
+  { state }: QueueTurn,
+): Generator<void, QueueReply> {
+  const counts = new Map<number, number>();
+  const all = {
+    kind: 'filter',
+    filter,
+    count: Number.POSITIVE_INFINITY,
+    after: undefined,
+    order: 'earliestFirst',
+  } as const;
+  const { runs } = yield* selectFailedRuns(all, FREE, state);
+  for (const { entry } of runs) counts.set(entry.response.status, (counts.get(entry.response.status) ?? 0) + 1);
+  return { type: 'FailedRunCounts', counts: [...counts] };
+}
+
 export function deleteFailedRuns(
   command: QueueCommandOf<'DeleteFailedRuns'>,
   turn: QueueTurn,
@@ -46,8 +64,7 @@ function* deleteSelected(
   turn: QueueTurn,
 ): Generator<void, QueueReply> {
   const { state, evolve } = turn;
-  const bound = { costOf: () => 0, most: 0 };
-  const { runs, after } = yield* selectFailedRuns(selector, bound, state);
+  const { runs, after } = yield* selectFailedRuns(selector, FREE, state);
   let count = 0;
   let entries = 0;
   let dlqIds = [];

@@ -14,6 +14,7 @@ import {
   record,
   type TypeOf,
   text,
+  tuple,
   type UnionOf,
   union,
   whole,
@@ -148,6 +149,7 @@ export const workflowCommands = {
   /** Ends a page early rather than have more than `maxBytes` of bodies in it. */
   ListFailedRuns: kind(41, { selector: failedRunSelector, maxBytes: whole }),
   DeleteFailedRuns: kind(42, { selector: failedRunSelector }),
+  CountFailedRuns: kind(48, { filter: failedRunFilter }),
   /** Ids of the runs and of their first messages follow from `firstRunId` and `firstId`. */
   ResumeRuns: kind(43, {
     how: oneOf('resume', 'restart'),
@@ -221,6 +223,8 @@ export const workflowReplies = {
     nextFrom: optional(whole),
   }),
   FailedRuns: kind(19, { runs: listOf(failedRunView), after: optional(dlqId) }),
+  /** How many, by the status of their last answer; 0: there was none. */
+  FailedRunCounts: kind(24, { counts: listOf(tuple<[status: number, count: number]>(whole, whole)) }),
   RunsStarted: kind(20, { runs: listOf(runName), after: optional(dlqId) }),
 };
 export type WorkflowReply = UnionOf<'type', typeof workflowReplies>;

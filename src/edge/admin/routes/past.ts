@@ -18,9 +18,15 @@ const PROOF = events('Events progress, report for each journal, and done; failed
 
 export const PAST_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/timeline', {
-    summary: 'Shows the journal entries of a database.',
+    summary: 'Shows the journal entries of a database, or those that touched one key.',
     permission: 'databases',
-    parameters: [FROM, TO, LIMIT],
+    parameters: [
+      FROM,
+      TO,
+      LIMIT,
+      queryParameter('key', 'Only entries that touched this key, with the effects that did.'),
+      queryParameter('key_base64', 'The same, as base64.'),
+    ],
     answer: json(page({ entries: OBJECT_LIST })),
     handle: async (call) => timeline(call, await call.database()),
   }),

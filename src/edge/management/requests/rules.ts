@@ -31,6 +31,19 @@ export function AreIpv4Blocks(): PropertyDecorator {
   });
 }
 
+/** A whole number of a query, as text. */
+export function IsNumberText(least: number, most: number): PropertyDecorator {
+  const isInBounds = (value: unknown) =>
+    typeof value === 'string' && /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  const schema = { type: 'integer', minimum: least, maximum: most } as const;
+  return describedRule(
+    `isNumberText-${least}-${most}`,
+    isInBounds,
+    `must be a number from ${least} to ${most}`,
+    schema,
+  );
+}
+
 function isName(value: unknown): boolean {
   if (typeof value !== 'string' || value === '' || value.length > 2 * MAX_GIVEN_NAME_CHARACTERS) return false;
   return [...value].length <= MAX_GIVEN_NAME_CHARACTERS && !/\p{Cc}|\p{Cs}/u.test(value);

@@ -13,6 +13,7 @@ import {
 } from '../answers/people-answers.js';
 import { teamInScope } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import { AuditQuery, auditPage } from '../requests/audit-query.js';
 import { CreateApiKeyRequest } from '../requests/people-requests.js';
 
 export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
@@ -20,11 +21,13 @@ export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
     alsoPaths: ['/v2/auditlogs'],
     summary: 'Lists what was changed in the account, newest first, a thousand entries at most.',
     permission: 'read',
+    query: AuditQuery,
     answer: listOf(AuditLogAnswer),
-    async handle(call) {
+    async handle(call, { query }) {
       const command = { type: 'ListAudit', account: call.account, count: MAX_AUDIT_PAGE } as const;
       const { entries } = await call.ask(command, 'AuditEntries');
-      return entries.map((entry) => auditLogAnswer(call, entry));
+      const answers = entries.map((entry) => auditLogAnswer(call, entry));
+      return [...auditPage(answers, query)];
     },
   }),
 

@@ -26,10 +26,7 @@ import type { QueueCall } from '../queue-call.js';
 import { checkedRunId, RUN_ID } from '../run-names.js';
 import { dlqPage } from './dlq-page.js';
 
-export const OF_BULK: ReadonlySet<string> = new Set([
-  'dlqIds',
-  'cursor',
-  'count',
+export const OF_COUNTS: ReadonlySet<string> = new Set([
   'fromDate',
   'toDate',
   'workflowUrl',
@@ -40,12 +37,12 @@ export const OF_BULK: ReadonlySet<string> = new Set([
   'callerIP',
   'flowControlKey',
   'failureFunctionState',
-]);
-export const OF_LIST: ReadonlySet<string> = new Set([
-  ...OF_BULK,
   'url',
   'responseStatus',
-  'order',
+]);
+export const OF_BULK: ReadonlySet<string> = new Set([...OF_COUNTS, 'dlqIds', 'cursor', 'count', 'order']);
+export const OF_LIST: ReadonlySet<string> = new Set([
+  ...OF_BULK,
   'source',
   'failureCallbackState',
   'groupBy',
@@ -72,6 +69,11 @@ export function listedRuns(call: QueueCall): {
   // An entry is all that there is of its run: it is grouped so or so.
   isGrouped(parameters, 'workflowRunId');
   return { selector: dlqPage(parameters, MAX_DLQ_COUNT, filterOf), trimBytes: trimOf(parameters) };
+}
+
+/** @throws Refused 400 */
+export function countedRuns(call: QueueCall): FailedRunFilter {
+  return filterOf(queryParameters(call.words.rest, OF_COUNTS));
 }
 
 /** @param usual runs of a page, where the call does not say. @throws Refused 400 */

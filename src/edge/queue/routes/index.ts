@@ -5,6 +5,7 @@ import { DLQ_ROUTES } from './dlq.js';
 import { EVENT_ROUTES } from './events.js';
 import { FLOW_CONTROL_ROUTES } from './flow-control.js';
 import { KEY_ROUTES } from './keys.js';
+import { MESSAGE_STORY_ROUTES } from './message-story.js';
 import { MESSAGE_ROUTES } from './messages.js';
 import { QUEUE_ROUTES } from './queues.js';
 import { SCHEDULE_ROUTES } from './schedules.js';
@@ -18,6 +19,7 @@ import { WORKFLOW_RUN_ROUTES } from './workflow-runs.js';
 export const QUEUE_FACE_ROUTES: readonly QueueRoute[] = [
   ...BATCH_ROUTES,
   ...MESSAGE_ROUTES,
+  ...MESSAGE_STORY_ROUTES,
   ...QUEUE_ROUTES,
   ...TOPIC_ROUTES,
   ...SCHEDULE_ROUTES,

@@ -22,6 +22,7 @@ import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
+import { answerCounts } from '../counts-answer.js';
 import { settingsOf } from '../publish-items.js';
 import { endOfPage, only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
@@ -29,8 +30,10 @@ import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
 import {
   bulkRuns,
   chosenRunId,
+  countedRuns,
   listedRuns,
   OF_BULK,
+  OF_COUNTS,
   OF_LIST,
   oneRun,
   overridesOf,
@@ -46,6 +49,17 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
     parameters: textParameters(OF_LIST),
     answer: json(OBJECT),
     handle: listFailedRuns,
+  }),
+
+  queueRoute('GET /v2/workflows/dlq/counts', {
+    summary: 'Counts the failed runs that a filter meets, by the status of their last answer.',
+    permission: 'read',
+    parameters: textParameters(OF_COUNTS),
+    answer: json(schemaNamed('Counts')),
+    async handle(call) {
+      const { counts } = await call.ask({ type: 'CountFailedRuns', filter: countedRuns(call) }, 'FailedRunCounts');
+      await answerCounts(call, { counts: Object.fromEntries(counts), isWhole: true });
+    },
   }),
 
   queueRoute('GET /v2/workflows/dlq/:id', {

@@ -128,6 +128,10 @@ export const WORKFLOW_COMMANDS: ListOfEach<WorkflowCommand> = {
   GetFailedRun: [{ type: 'GetFailedRun', dlqId }],
   ListFailedRuns: failedRunSelectors.map((selector) => ({ type: 'ListFailedRuns', selector, maxBytes: 1_048_576 })),
   DeleteFailedRuns: failedRunSelectors.map((selector) => ({ type: 'DeleteFailedRuns', selector })),
+  CountFailedRuns: [
+    { type: 'CountFailedRuns', filter: {} },
+    { type: 'CountFailedRuns', filter: { label: ['a'], responseStatus: [500, 0], toMs: 7 } },
+  ],
   ResumeRuns: failedRunSelectors.map((selector, at) => ({
     type: 'ResumeRuns',
     how: at % 2 === 0 ? 'resume' : 'restart',
@@ -235,6 +239,16 @@ export const WORKFLOW_REPLIES: ListOfEach<WorkflowReply> = {
         },
       ],
       after: undefined,
+    },
+  ],
+  FailedRunCounts: [
+    { type: 'FailedRunCounts', counts: [] },
+    {
+      type: 'FailedRunCounts',
+      counts: [
+        [500, 3],
+        [0, 1],
+      ],
     },
   ],
   RunsStarted: [

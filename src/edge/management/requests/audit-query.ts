@@ -1,0 +1,67 @@
+/** What of the audit log is wanted. Left out: all of it. */
+import { IsOptional, IsString, IsUUID } from 'class-validator';
+import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
+import type { AuditLogAnswer } from '../answers/people-answers.js';
+import { IsNumberText } from './rules.js';
+
+const MAX_SECONDS = 99_999_999_999;
+
+export class AuditQuery {
+  /** The e-mail of who did it. */
+  @IsOptional()
+  @IsString()
+  readonly actor: string | undefined;
+
+  /** A number, or its text. */
+  @IsOptional()
+  @IsString()
+  readonly action: string | undefined;
+
+  /** What one of the three things that it was done to contains, in any case of letters. */
+  @IsOptional()
+  @IsString()
+  readonly entity: string | undefined;
+
+  /** Unix seconds, inclusive. */
+  @IsOptional()
+  @IsNumberText(0, MAX_SECONDS)
+  readonly from: string | undefined;
+
+  @IsOptional()
+  @IsNumberText(0, MAX_SECONDS)
+  readonly to: string | undefined;
+
+  /** `log_id` of the last entry of the page before. */
+  @IsOptional()
+  @IsUUID('all')
+  readonly cursor: string | undefined;
+
+  /** Entries of the answer, at most. */
+  @IsOptional()
+  @IsNumberText(1, MAX_AUDIT_PAGE)
+  readonly count: string | undefined;
+}
+
+/** @param entries newest first; those behind one that has left since begin where its place was */
+export function* auditPage(entries: Iterable<AuditLogAnswer>, query: AuditQuery): Iterable<AuditLogAnswer> {
+  const { actor, action, entity, cursor } = query;
+  const [from, to] = [Number(query.from ?? 0), Number(query.to ?? MAX_SECONDS)];
+  const wanted = entity?.toLowerCase();
+  let left = Number(query.count ?? MAX_AUDIT_PAGE);
+  for (const entry of entries) {
+    const about = [entry.entity, entry.secondary_entity, entry.third_entity];
+    // Ids grow with their entries.
+    if (cursor !== undefined && entry.log_id >= cursor.toLowerCase()) continue;
+    if (actor !== undefined && entry.actor.toLowerCase() !== actor.toLowerCase()) continue;
+    if (action !== undefined && !isAction(entry, action)) continue;
+    if (wanted !== undefined && !about.some((text) => text.toLowerCase().includes(wanted))) continue;
+    if (entry.timestamp < from || entry.timestamp > to) continue;
+    yield entry;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+function isAction({ action, action_string: text }: AuditLogAnswer, wanted: string): boolean {
+  return String(action) === wanted || text.toLowerCase() === wanted.toLowerCase();
+}
