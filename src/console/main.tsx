@@ -19,7 +19,7 @@ function Console() {
   return (
     <LocationProvider scope="/console">
       <Frame>
-        <ErrorBoundary onError={failed}>
+        <ErrorBoundary onError={onPageError}>
           <Router>
             {ROUTES.map(({ path, component }) => (
               <Route key={path} path={path} component={component} />
@@ -30,6 +30,21 @@ function Console() {
       </Frame>
     </LocationProvider>
   );
+}
+
+const RELOADED = 'millrace-reloaded';
+const RELOAD_AGAIN_MS = 10_000;
+
+/** A file of a page that is there no more belongs to a program that was replaced: the newer one has the page. */
+function onPageError(error: Error): void {
+  const isGone = /dynamically imported module|module script failed/i.test(error.message);
+  const before = Number(sessionStorage.getItem(RELOADED) ?? 0);
+  if (!isGone || Date.now() - before < RELOAD_AGAIN_MS) {
+    failed(error);
+    return;
+  }
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
 }
 
 function NoPage() {

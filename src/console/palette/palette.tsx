@@ -3,13 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Dialog } from '../parts/dialog.js';
-import { PAGES } from '../routes.js';
-
-interface Found {
-  readonly href: string;
-  readonly label: string;
-  readonly kind: string;
-}
+import { type Found, useFound } from './found.js';
 
 /** Calls back on Ctrl-K and Cmd-K while the frame is there. */
 export function paletteKeys(toggle: () => void): void {
@@ -29,7 +23,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   const at = useSignal(0);
   const list = useId();
   const { route } = useLocation();
-  const found = matching(text.value);
+  const found = useFound(text.value);
   const current = Math.min(at.value, found.length - 1);
   const open = (one: Found | undefined) => {
     if (one === undefined) return;
@@ -51,6 +45,7 @@ export function Palette({ onClose }: { onClose(): void }) {
         aria-controls={list}
         aria-activedescendant={`${list}-${current}`}
         aria-label="What to find"
+        placeholder="A page, a database, a key, msg_…, wfr_…"
         autofocus
         value={text.value}
         onInput={({ currentTarget }) => {
@@ -77,10 +72,4 @@ export function Palette({ onClose }: { onClose(): void }) {
       </div>
     </Dialog>
   );
-}
-
-function matching(text: string): readonly Found[] {
-  const letters = text.trim().toLowerCase();
-  const pages = PAGES.filter((page) => page.isShown()).map(({ href, label }) => ({ href, label, kind: 'page' }));
-  return pages.filter(({ label }) => label.toLowerCase().includes(letters));
 }

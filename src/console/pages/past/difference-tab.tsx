@@ -14,6 +14,9 @@ import { PastValue } from './past-value.js';
 
 const TONES: Readonly<Record<Change['change'], Tone>> = { created: 'good', changed: 'info', deleted: 'bad' };
 
+/** Rows that are drawn at once. */
+const SHOWN = 100;
+
 export function DifferenceTab({ database }: { readonly database: Database }) {
   const [query, set] = usePageQuery();
   const createdMs = database.creation_time * 1_000;
@@ -37,6 +40,7 @@ export function DifferenceTab({ database }: { readonly database: Database }) {
 
 function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; readonly hasMore: boolean }) {
   const opened = useSignal<Change | undefined>(undefined);
+  const shown = useSignal(SHOWN);
   const columns: readonly Column<Change>[] = [
     {
       title: 'Key',
@@ -68,10 +72,23 @@ function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; re
       <Table
         label="Changed keys"
         columns={columns}
-        rows={changes}
+        rows={changes.slice(0, shown.value)}
         idOf={({ key }) => shownText(key)}
         empty={<Empty title="Nothing changed between the two" />}
       />
+      {changes.length > shown.value && (
+        <div class="row">
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              shown.value += SHOWN;
+            }}
+          >
+            Show more of {whole(changes.length)}
+          </button>
+        </div>
+      )}
       {hasMore && <p class="note warn">There is more than is shown: choose moments that are closer.</p>}
       {opened.value !== undefined && (
         <OneChange

@@ -8,9 +8,11 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import type { Database, Entry } from './moments.js';
-import { Commands } from './past-value.js';
+import { lineOf } from './past-value.js';
 
 const PAGE = 50;
+const MAX_EFFECTS = 5;
+const MAX_LINE = 500;
 
 const FILTERS = [
   { name: 'key', label: 'Key', placeholder: 'user:1' },
@@ -28,7 +30,7 @@ const COLUMNS: readonly Column<Entry>[] = [
       </>
     ),
   },
-  { title: 'What it did', cell: ({ effects }) => <Commands commands={effects as never} /> },
+  { title: 'What it did', cell: ({ effects }) => <Effects effects={effects} /> },
   { title: 'Hash', cell: ({ hash }) => <code title={hash}>{hash.slice(0, 12)}</code>, isWideOnly: true },
 ];
 
@@ -66,6 +68,20 @@ export function EntriesTab({ database }: { readonly database: Database }) {
         )}
       </Shown>
     </>
+  );
+}
+
+/** The first ones of an entry that did much. */
+function Effects({ effects }: { readonly effects: readonly unknown[] }) {
+  return (
+    <div class="stack tight">
+      {effects.slice(0, MAX_EFFECTS).map((effect, at) => (
+        <code key={at} class="wrap-anywhere" dir="auto">
+          {Array.isArray(effect) ? lineOf(effect).slice(0, MAX_LINE) : JSON.stringify(effect).slice(0, MAX_LINE)}
+        </code>
+      ))}
+      {effects.length > MAX_EFFECTS && <span class="small muted">and {effects.length - MAX_EFFECTS} more</span>}
+    </div>
   );
 }
 

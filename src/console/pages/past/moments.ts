@@ -8,7 +8,6 @@ export interface PastKey {
   readonly key: PastText;
   readonly type: string;
   readonly digest: string;
-  readonly expiresAtMs?: number;
   /** What makes it again; where values were asked for. */
   readonly commands?: readonly (readonly PastText[])[];
 }
@@ -79,4 +78,13 @@ export function toLocal(ms: number): string {
 
 export function shownText(text: PastText): string {
   return typeof text === 'string' ? text : `base64:${text.base64}`;
+}
+
+/** When it would have expired; undefined: never. */
+export function expiryOf({ commands = [] }: PastKey): number | undefined {
+  const told = commands.flatMap((words) => {
+    const at = words.findIndex((word) => word === 'PXAT' || word === 'PEXPIREAT');
+    return at < 0 ? [] : [Number(words[words[at] === 'PXAT' ? at + 1 : at + 2])];
+  });
+  return told.at(-1);
 }

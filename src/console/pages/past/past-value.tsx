@@ -52,8 +52,13 @@ function rowsOf(words: Words, width: number): Row[] {
   return rows;
 }
 
-export function Commands({ commands }: { readonly commands: readonly Words[] }) {
-  return <Code text={commands.map((words) => words.map((word) => quoted(shownText(word))).join(' ')).join('\n')} />;
+function Commands({ commands }: { readonly commands: readonly Words[] }) {
+  return <Code text={commands.map(lineOf).join('\n')} />;
+}
+
+/** As one would type it. */
+export function lineOf(words: Words): string {
+  return words.map((word) => quoted(shownText(word))).join(' ');
 }
 
 function quoted(text: string): string {

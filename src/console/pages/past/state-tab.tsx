@@ -9,7 +9,16 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { MomentChoice } from './moment-choice.js';
-import { type Database, moment, type PastKey, type PastState, type PastText, shownText, stateAt } from './moments.js';
+import {
+  type Database,
+  expiryOf,
+  moment,
+  type PastKey,
+  type PastState,
+  type PastText,
+  shownText,
+  stateAt,
+} from './moments.js';
 import { PastValue } from './past-value.js';
 
 export function StateTab({ database }: { readonly database: Database }) {
@@ -66,7 +75,7 @@ function Keys({ past, isFirst, onPage }: KeysProps) {
       ),
     },
     { title: 'Type', cell: ({ type }) => <Badge>{type}</Badge> },
-    { title: 'Expires', cell: ({ expiresAtMs }) => <Time at={expiresAtMs} as="ago" />, isWideOnly: true },
+    { title: 'Expires', cell: (key) => <Time at={expiryOf(key)} as="ago" />, isWideOnly: true },
     { title: 'Digest', cell: ({ digest }) => <code>{digest.slice(0, 12)}</code>, isWideOnly: true },
   ];
   return (

@@ -1,0 +1,79 @@
+/** What the palette finds: pages, databases and indexes by name, messages and runs by id. */
+import { useAsk } from '../api/ask.js';
+import { manage, queryText } from '../api/call.js';
+import { mayUseData } from '../api/session.js';
+import { PAGES } from '../routes.js';
+
+export interface Found {
+  readonly href: string;
+  readonly label: string;
+  readonly kind: string;
+}
+
+const MAX_FOUND = 30;
+const MESSAGE = /^msg_\w+$/;
+const RUN = /^wfr_[\w.-]+$/;
+
+/** Parts of pages that people look for by name. */
+const PARTS: readonly Found[] = [
+  { href: '/console/queue?tab=publish', label: 'Publish a message', kind: 'queue' },
+  { href: '/console/queue?tab=schedules', label: 'Schedules', kind: 'queue' },
+  { href: '/console/queue?tab=groups', label: 'URL groups', kind: 'queue' },
+  { href: '/console/queue?tab=flow', label: 'Flow control', kind: 'queue' },
+  { href: '/console/past?tab=difference', label: 'Difference of two moments', kind: 'time machine' },
+  { href: '/console/past?tab=audit', label: 'Audit log', kind: 'time machine' },
+];
+
+/** @returns what fits the text, pages first; things are asked for once, when the palette opens */
+export function useFound(text: string): readonly Found[] {
+  const things = useAsk('palette', loadThings).data ?? [];
+  const letters = text.trim();
+  const pages = PAGES.filter((page) => page.isShown()).map(({ href, label }) => ({ href, label, kind: 'page' }));
+  const parts = mayUseData.value ? PARTS : [];
+  const named = [...pages, ...things, ...parts].filter(({ label }) => fits(label, letters));
+  return [...byId(letters), ...named, ...keysNamed(letters, things)].slice(0, MAX_FOUND);
+}
+
+async function loadThings(): Promise<Found[]> {
+  const [databases, indexes] = await Promise.all([
+    manage('GET /v2/kv/databases', { query: { credentials: 'hide' } }),
+    manage('GET /v2/search'),
+  ]);
+  return [
+    ...databases.map(({ database_id, database_name }) => ({
+      href: `/console/databases/${database_id}`,
+      label: database_name,
+      kind: DATABASE,
+    })),
+    ...indexes.map(({ id, name }) => ({ href: `/console/search/${id}`, label: name, kind: 'search index' })),
+  ];
+}
+
+const DATABASE = 'database';
+
+/** The key of that very name, in each database. */
+function keysNamed(text: string, things: readonly Found[]): Found[] {
+  if (text === '' || !mayUseData.value) return [];
+  return things
+    .filter(({ kind }) => kind === DATABASE)
+    .map(({ href, label }) => ({
+      href: href + queryText({ tab: 'data', key: text }),
+      label: `Key ${text}`,
+      kind: `in ${label}`,
+    }));
+}
+
+function byId(text: string): Found[] {
+  if (MESSAGE.test(text)) return [{ href: `/console/messages/${text}`, label: text, kind: 'message' }];
+  if (RUN.test(text)) return [{ href: `/console/workflows/${text}`, label: text, kind: 'workflow run' }];
+  return [];
+}
+
+/** Each word stands somewhere in the name. */
+function fits(label: string, text: string): boolean {
+  const name = label.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.includes(word));
+}
