@@ -320,6 +320,7 @@ describe('the OpenAPI document and the faces', function () {
     await a('GET', '/queues/{id}/logs', session);
     await a('GET', '/queues/{id}/statistics', session);
     await a('GET', '/verify', session);
+    await a('GET', '/health', session);
     await a('GET', '/cluster', session);
     await a('GET', '/cluster/events', session);
     await a('POST', '/read-models/{id}/rebuild', session);
