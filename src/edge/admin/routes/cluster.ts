@@ -1,22 +1,25 @@
 /** The cluster as operators see it: processes, shards, NATS servers, streams, and what is wrong with any of them. */
 import { forbidden } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
-import { FLAG, OBJECT, OBJECT_LIST, record, TEXT } from '../../http/openapi/parts.js';
+import { FLAG, OBJECT, OBJECT_LIST, record, TEXT, WHOLE } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
 import { clusterFeed } from '../feeds.js';
 import { ATTENTION_LEVELS, healthFor } from '../health.js';
 
-const STATUS = record({
-  clusterId: TEXT,
-  alarms: { type: 'array', items: TEXT },
-  processes: OBJECT_LIST,
-  shards: OBJECT_LIST,
-  servers: OBJECT_LIST,
-  streams: OBJECT_LIST,
-  drained: OBJECT_LIST,
-  moves: OBJECT_LIST,
-});
+const STATUS = record(
+  {
+    clusterId: TEXT,
+    alarms: { type: 'array', items: TEXT },
+    processes: OBJECT_LIST,
+    shards: OBJECT_LIST,
+    servers: OBJECT_LIST,
+    streams: OBJECT_LIST,
+    drained: OBJECT_LIST,
+    moves: OBJECT_LIST,
+  },
+  { format: WHOLE },
+);
 
 const HEALTH = record({
   isWell: FLAG,
