@@ -107,6 +107,7 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
     ...sessionParts(c, options),
     audit: options.audit,
     gateway: c.resolve(tokens.GATEWAY),
+    storage: c.resolve(tokens.STORAGE),
     cluster: c.resolve(tokens.CLUSTER_LOOK),
     messageLog: c.resolve(tokens.READ_MODELS),
     readModels: tokens.ifRegistered(c, tokens.READ_MODEL_CARE),

@@ -134,6 +134,15 @@ export interface Metrics {
   gauge(name: GaugeName, read: () => number | undefined, label?: string): { stop(): void };
 }
 
+/** Counters and gauges at this moment: a number, or one for each label. What is not known is left out. */
+export type MetricReadings = Readonly<
+  Partial<Record<CounterName | GaugeName, number | Readonly<Record<string, number>>>>
+>;
+
+export interface MeasuredProcess {
+  readings(): MetricReadings;
+}
+
 /** They serve whoever is not watched, and count nothing. */
 export const UNWATCHED: Metrics = {
   counter: () => ({ add: () => undefined }),

@@ -14,6 +14,8 @@ import {
   type Histogram,
   type HistogramName,
   MAX_SERIES,
+  type MeasuredProcess,
+  type MetricReadings,
   type Metrics,
 } from '../../ports/index.js';
 
@@ -72,7 +74,7 @@ export interface PromMetricsOptions {
   readonly withProcess: boolean;
 }
 
-export class PromMetrics implements Metrics {
+export class PromMetrics implements Metrics, MeasuredProcess {
   readonly registry = new prom.Registry();
   readonly #counters = new Map<CounterName, Map<string, CounterCell>>();
   readonly #gauges = new Map<GaugeName, Map<string, () => number | undefined>>();
@@ -116,6 +118,29 @@ export class PromMetrics implements Metrics {
         if (readers.get(key) === read) readers.delete(key);
       },
     };
+  }
+
+  readings(): MetricReadings {
+    const readings: Record<string, number | Record<string, number>> = {};
+    const add = (name: string, hasLabel: boolean, values: readonly (readonly [label: string, value: number])[]) => {
+      if (hasLabel) readings[name] = Object.fromEntries(values);
+      else if (values[0] !== undefined) readings[name] = values[0][1];
+    };
+    for (const [name, cells] of this.#counters) {
+      add(
+        name,
+        'label' in COUNTERS[name],
+        [...cells].map(([label, { total }]) => [label, total] as const),
+      );
+    }
+    for (const [name, readers] of this.#gauges) {
+      const known = [...readers].flatMap(([label, read]) => {
+        const value = valueNow(read);
+        return value === undefined || Number.isNaN(value) ? [] : [[label, value] as const];
+      });
+      add(name, 'label' in GAUGE_HELP[name], known);
+    }
+    return readings;
   }
 
   /** The page for a scraper. */

@@ -7,11 +7,13 @@ import type {
   Log,
   ManagementAccess,
   ManagementControl,
+  MeasuredProcess,
   MessageLog,
   Random,
   ReadModelCare,
   Sealing,
   Statistics,
+  StorageGauge,
   Timers,
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
@@ -31,6 +33,8 @@ export interface AdminHandlerParts {
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
   readonly cluster: ClusterWatch;
+  readonly metrics: MeasuredProcess;
+  readonly storage: StorageGauge;
   /** Undefined in a process that keeps none. */
   readonly readModels: ReadModelCare | undefined;
   readonly clock: Clock;
@@ -56,6 +60,8 @@ export class AdminFace {
   readonly streams = new Shares(ADMIN_STREAMS);
   readonly walks = new Shares(ADMIN_WALKS);
   readonly looks = new Shares(ADMIN_LOOKS);
+  /** When everything was verified last, as far as this process knows. */
+  verified: { readonly atMs: number; readonly isFine: boolean } | undefined;
 
   constructor(readonly parts: AdminHandlerParts) {
     this.signIns = parts.signIns ?? UNGUARDED;

@@ -26,3 +26,11 @@ export const MAX_LOOK_STEP_KEYS = 5_000;
 export const MAX_KEY_FOLDERS = 1_000;
 /** Looks at keys that are under way at once: each takes its owner's time, a step after the other. */
 export const ADMIN_LOOKS = { ofAll: 8, ofAccount: 4 } as const;
+/** Of what memory may hold; beyond it growth is about to be refused. */
+export const NEARLY_FULL_SHARE = 0.9;
+/** What is that far behind is so for more than a moment. */
+export const LATE_SECONDS = 60;
+/** Messages that failed within that time are news. */
+export const NEW_DEAD_LETTERS_MS = 3_600_000;
+/** A journal that nobody has looked through for a week should be. */
+export const VERIFY_DUE_MS = 7 * 86_400_000;

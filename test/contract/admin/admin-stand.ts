@@ -6,12 +6,14 @@ import { type AccountId, type MessageId, MillraceError } from '../../../src/kern
 import type {
   AuditTask,
   ClusterStatus,
+  Counts,
   JournalAudit,
   LogEvent,
   LogPage,
   LogQuery,
   MessageLog,
   MessageState,
+  MetricReadings,
   ReadModelName,
 } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -89,8 +91,11 @@ class SaidMessageLog implements MessageLog {
     return { entries: [], after: undefined };
   }
 
+  dead: Counts = { counts: {}, isWhole: true };
+
   async dlqCounts() {
-    return { counts: {}, isWhole: true };
+    if (this.failure !== undefined) throw this.failure;
+    return this.dead;
   }
 }
 
@@ -113,6 +118,8 @@ export class AdminStand extends ManagementHarness {
   readonly time = new ManualTime();
   monotonicMs = () => 0;
   clusterStatus = EMPTY_CLUSTER;
+  readings: MetricReadings = {};
+  isDiskFull = false;
   isDraining = false;
   isSecure = false;
   keepsReadModels = true;
@@ -147,6 +154,8 @@ export class AdminStand extends ManagementHarness {
       gateway: this.gateway,
       messageLog: this.messageLog,
       cluster: { look: async () => this.clusterStatus },
+      metrics: { readings: () => this.readings },
+      storage: { isFull: () => this.isDiskFull },
       statistics: this.statistics,
       get readModels() {
         return stand.keepsReadModels

@@ -140,6 +140,7 @@ describe('the OpenAPI document and the faces', function () {
 
     const later = { headers: { 'svc-delay': '1h', 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=1' } };
     const { messageId } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
+    await q('GET /v2/messages');
     await q('GET /v2/messages/{id}', `/v2/messages/${messageId}`);
     await q('GET /v2/messages/{id}/story', `/v2/messages/${messageId}/story`);
     await q('GET /v2/flowControl');
@@ -166,6 +167,7 @@ describe('the OpenAPI document and the faces', function () {
       headers: { 'svc-cron': '0 0 1 1 *' },
     });
     await q('GET /v2/schedules');
+    await q('GET /v2/ticks', '/v2/ticks?cron=0%200%201%201%20*');
     await q('GET /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
     for (const method of ['POST', 'PATCH']) {
       await q(`${method} /v2/schedules/{id}/pause`, `/v2/schedules/${scheduleId}/pause`);
@@ -179,6 +181,7 @@ describe('the OpenAPI document and the faces', function () {
       failed.push((await queue.deadLetterOf((sent as { messageId: string }).messageId)).dlqId);
     }
     await q('GET /v2/dlq');
+    await q('GET /v2/dlq/counts');
     await q('GET /v2/dlq/{id}', `/v2/dlq/${failed[0]}`);
     await q('POST /v2/dlq/retry/{id}', `/v2/dlq/retry/${failed[0]}`);
     await q('POST /v2/dlq/retry', `/v2/dlq/retry?dlqIds=${failed[1]}`);
@@ -260,6 +263,8 @@ describe('the OpenAPI document and the faces', function () {
     await eventually(async () => {
       expect((await q('GET /v2/waiters/{event}', '/v2/waiters/paper')) as unknown[]).to.have.length(2);
     });
+    await q('GET /v2/waiters');
+    await q('GET /v2/workflows/counts');
     await q('GET /v2/workflows/runs/{id}', `/v2/workflows/runs/${workflowRunId}`);
     await q('DELETE /v2/workflows/runs/{id}', `/v2/workflows/runs/${workflowRunId}`);
     await q('POST /v2/notify/{event}', '/v2/notify/paper', { body: '"today"' });
@@ -320,6 +325,7 @@ describe('the OpenAPI document and the faces', function () {
     await a('GET', '/queues/{id}/logs', session);
     await a('GET', '/queues/{id}/statistics', session);
     await a('GET', '/verify', session);
+    await a('GET', '/health', session);
     await a('GET', '/cluster', session);
     await a('GET', '/cluster/events', session);
     await a('POST', '/read-models/{id}/rebuild', session);

@@ -47,6 +47,24 @@ describe('metrics', () => {
     expect(await readingOf(metrics, 'millrace_append_unknown_total')).to.equal(0);
   });
 
+  it('are read at once, without what is not known', () => {
+    metrics.counter('millrace_entries_appended_total').add(4);
+    metrics.counter('millrace_commands_refused_total', 'MAILBOX_FULL').add();
+    metrics.gauge('millrace_shard_epoch', () => 3, 'KV_0');
+    metrics.gauge('millrace_shard_epoch', () => undefined, 'KV_1');
+    metrics.gauge('millrace_data_bytes', () => {
+      throw new Error('not now');
+    });
+    const readings = metrics.readings();
+    expect(readings).to.deep.include({
+      millrace_entries_appended_total: 4,
+      millrace_append_unknown_total: 0,
+      millrace_commands_refused_total: { MAILBOX_FULL: 1 },
+      millrace_shard_epoch: { KV_0: 3 },
+    });
+    expect(readings).not.to.have.property('millrace_data_bytes');
+  });
+
   it('count, by label where there is one', async () => {
     metrics.counter('millrace_entries_appended_total').add();
     metrics.counter('millrace_entries_appended_total').add(4);

@@ -1,0 +1,106 @@
+/**
+ * What needs attention, for the people who run the installation: alarms of the cluster, what this process says of itself,
+ * the dead letters of whoever asks. One process with its own nats-server is a cluster of one.
+ */
+import { isMillraceError } from '../../kernel/index.js';
+import type { CounterName, GaugeName, MetricReadings } from '../../ports/index.js';
+import type { AdminCall } from './admin-call.js';
+import type { AdminFace } from './admin-face.js';
+import { LATE_SECONDS, NEARLY_FULL_SHARE, NEW_DEAD_LETTERS_MS, VERIFY_DUE_MS } from './admin-limits.js';
+
+/** `notice`: nothing is wrong, and something should be done one day. */
+export const ATTENTION_LEVELS = ['error', 'warning', 'notice'] as const;
+
+interface Attention {
+  readonly about: 'cluster' | 'disk' | 'memory' | 'queue' | 'read models' | 'proof';
+  readonly level: (typeof ATTENTION_LEVELS)[number];
+  readonly text: string;
+}
+
+export async function healthFor(call: AdminCall) {
+  const { face } = call;
+  const { cluster, metrics } = face.parts;
+  const [{ alarms, processes }, ofQueue] = await Promise.all([cluster.look(), deadLetters(call)]);
+  const readings = metrics.readings();
+  const attention: readonly Attention[] = [
+    ...alarms.map((text) => ({ about: 'cluster', level: 'error', text }) as const),
+    ...diskAttention(face, readings),
+    ...memoryAttention(readings),
+    ...lagAttention(readings),
+    ...ofQueue,
+    ...proofAttention(face),
+  ];
+  const { verified } = face;
+  return {
+    isWell: attention.every(({ level }) => level === 'notice'),
+    attention,
+    processes,
+    metrics: readings,
+    verified: verified === undefined ? null : { time: new Date(verified.atMs).toISOString(), isFine: verified.isFine },
+  };
+}
+
+function* diskAttention({ parts }: AdminFace, readings: MetricReadings): Iterable<Attention> {
+  if (parts.storage.isFull()) {
+    yield { about: 'disk', level: 'error', text: 'the disk is full: what grows is refused until there is room' };
+  }
+  if (largest(readings, 'millrace_journal_excess_bytes') > 0) {
+    yield { about: 'disk', level: 'warning', text: 'all journals together hold more than they may' };
+  }
+}
+
+function* memoryAttention(readings: MetricReadings): Iterable<Attention> {
+  for (const [what, used, limit] of [
+    ['keys and values', 'millrace_data_bytes', 'millrace_data_limit_bytes'],
+    ['messages that wait', 'millrace_queue_memory_bytes', 'millrace_queue_memory_limit_bytes'],
+    ['requests', 'millrace_request_bytes', 'millrace_request_limit_bytes'],
+  ] as const) {
+    const most = largest(readings, limit);
+    if (most === 0 || largest(readings, used) < most * NEARLY_FULL_SHARE) continue;
+    yield { about: 'memory', level: 'warning', text: `${what} take nearly all the memory that they may` };
+  }
+}
+
+function* lagAttention(readings: MetricReadings): Iterable<Attention> {
+  if (largest(readings, 'millrace_queue_lag_seconds') >= LATE_SECONDS) {
+    yield { about: 'queue', level: 'warning', text: 'more messages are due than can be started' };
+  }
+  for (const [what, behind] of [
+    ['lists and logs', 'millrace_read_model_behind_seconds'],
+    ['statistics', 'millrace_statistics_behind_seconds'],
+    ['search indexes', 'millrace_search_behind_seconds'],
+  ] as const) {
+    if (largest(readings, behind) < LATE_SECONDS) continue;
+    yield { about: 'read models', level: 'warning', text: `${what} are more than ${LATE_SECONDS} seconds behind` };
+  }
+}
+
+/** Of the account that asks, in the plain DLQ. */
+async function deadLetters({ face: { parts }, grant }: AdminCall): Promise<readonly Attention[]> {
+  const about = 'queue';
+  try {
+    const filter = { fromMs: parts.clock.nowMs() - NEW_DEAD_LETTERS_MS };
+    const { counts, isWhole } = await parts.messageLog.dlqCounts(grant.account, filter, 0);
+    const count = Object.values(counts).reduce((sum, each) => sum + each, 0);
+    if (count === 0) return [];
+    const text = `${isWhole ? '' : 'at least '}${count} messages have failed within the last hour`;
+    return [{ about, level: 'warning', text }];
+  } catch (failure) {
+    if (!isMillraceError(failure)) throw failure;
+    return [{ about, level: 'warning', text: 'dead letters cannot be counted: no read model answers' }];
+  }
+}
+
+function* proofAttention({ verified, parts }: AdminFace): Iterable<Attention> {
+  const about = 'proof';
+  if (verified?.isFine === false) yield { about, level: 'error', text: 'the journals are damaged: see the report' };
+  else if (verified === undefined || parts.clock.nowMs() - verified.atMs >= VERIFY_DUE_MS) {
+    yield { about, level: 'notice', text: 'the journals were not verified by this process lately' };
+  }
+}
+
+/** Of all labels; 0: nothing is known. */
+function largest(readings: MetricReadings, name: CounterName | GaugeName): number {
+  const found = readings[name] ?? 0;
+  return typeof found === 'number' ? found : Math.max(0, ...Object.values(found));
+}
