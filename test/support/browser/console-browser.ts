@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { endEverything, type MillraceProcess, startMillrace } from '../millrace-process.js';
+import { endEverything, type MillraceProcess, runMillrace, startMillrace } from '../millrace-process.js';
 import { type MgmtAnswer, managementCall } from './management-call.js';
 
 /** Debian's package; `.ci/run` installs it. */
@@ -68,6 +68,12 @@ export class ConsoleBrowser {
   async readOnlyKey(name: string): Promise<string> {
     const answer = await this.manage('POST', '/apikey', { name, readonly: true });
     return (answer.json as { api_key: string }).api_key;
+  }
+
+  /** Of the command line, beside the process. @throws with what it said, when it fails */
+  async command(...words: readonly string[]): Promise<void> {
+    const { code, stderr } = await runMillrace(words, { MILLRACE_DATA_DIR: this.process.dataDir });
+    expect(code, stderr).to.equal(0);
   }
 
   /** A page of its own, not signed in. */

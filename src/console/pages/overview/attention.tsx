@@ -10,11 +10,21 @@ export interface Matter {
   readonly href: string;
 }
 
+/** Where one sees more of it, by what the installation says it is about. */
+const PAGES: Readonly<Record<string, string>> = {
+  queue: '/console/dead-letters',
+  proof: '/console/cluster?tab=verify',
+};
+
 const NEARLY_FULL = 0.85;
 
 /** @param everything what the page has asked for */
-export function mattersIn({ databases, uses, queueStats, alarms }: Overview): Matter[] {
-  const installation = alarms.map((text) => ({ isBad: true, text, href: '/console/cluster' }));
+export function mattersIn({ databases, uses, queueStats, installation }: Overview): Matter[] {
+  const ofInstallation = (installation?.attention ?? []).map(({ about, level, text }) => ({
+    isBad: level === 'error',
+    text,
+    href: PAGES[about] ?? '/console/cluster',
+  }));
   const suspended = databases
     .filter(({ state }) => state === 'suspended')
     .map((database) => aboutDatabase(database, true, 'is suspended'));
@@ -29,7 +39,7 @@ export function mattersIn({ databases, uses, queueStats, alarms }: Overview): Ma
     letters === 0
       ? []
       : [{ isBad: false, text: `${whole(letters)} messages could not be delivered`, href: '/console/dead-letters' }];
-  return [...installation, ...suspended, ...full, ...dead].sort((a, b) => Number(b.isBad) - Number(a.isBad));
+  return [...ofInstallation, ...suspended, ...full, ...dead].sort((a, b) => Number(b.isBad) - Number(a.isBad));
 }
 
 function aboutDatabase(

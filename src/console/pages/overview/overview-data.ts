@@ -11,8 +11,8 @@ export interface Overview {
   readonly uses: ReadonlyMap<string, Schemas['DatabaseUseAnswer']>;
   readonly queueStats: Operations['GET /v2/msgq/stats/{id}'] | undefined;
   readonly searches: Operations['GET /v2/search/stats'] | undefined;
-  /** Of the installation, for those who operate it. */
-  readonly alarms: readonly string[];
+  /** What the installation needs, for those who operate it. */
+  readonly installation: Operations['GET /v2/admin/health'] | undefined;
   /** What could not be asked. */
   readonly missing: readonly string[];
 }
@@ -31,12 +31,12 @@ async function load(period: Period): Promise<Overview> {
       missing.push(what);
       return undefined;
     });
-  const [databases, kv, accounts, searches, cluster] = await Promise.all([
+  const [databases, kv, accounts, searches, installation] = await Promise.all([
     manage('GET /v2/kv/databases', { query: { credentials: 'hide' } }),
     manage('GET /v2/kv/stats', { query: { period } }),
     manage('GET /v2/msgq/users'),
     maybe('search', manage('GET /v2/search/stats')),
-    isOperator.value ? maybe('the cluster', manage('GET /v2/admin/cluster')) : undefined,
+    isOperator.value ? maybe('the installation', manage('GET /v2/admin/health')) : undefined,
   ]);
   const id = accounts[0]?.id;
   const queueStats =
@@ -44,5 +44,5 @@ async function load(period: Period): Promise<Overview> {
       ? undefined
       : await maybe('the queue', manage('GET /v2/msgq/stats/{id}', { path: { id }, query: { period } }));
   const uses = new Map(kv.databases.map((use) => [use.database_id, use]));
-  return { databases, kv, uses, queueStats, searches, alarms: cluster?.alarms ?? [], missing };
+  return { databases, kv, uses, queueStats, searches, installation, missing };
 }

@@ -1,0 +1,119 @@
+/** The time machine: a database as it was, what changed, which entries, proof; and the audit log. */
+import { expect } from 'chai';
+import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
+import { eventually } from '../support/eventually.js';
+
+const HOSTILE = '<img src=x onerror=alert(1)> \u202eevil';
+
+describe('console in a browser: the past', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+  /** Between the two states. */
+  let betweenMs = 0;
+
+  before(async () => {
+    await browser.start();
+    const { kv } = browser.process;
+    await kv.command('SET', 'greeting', 'hello');
+    await kv.command('HSET', 'user:1', 'name', 'Ada');
+    await kv.command('SET', HOSTILE, HOSTILE);
+    const storedMs = Date.now();
+    await eventually(() => {
+      // The API tells moments by the millisecond, and the page by the second.
+      betweenMs = Math.floor(Date.now() / 1000) * 1000;
+      expect(betweenMs).to.be.greaterThan(storedMs);
+    });
+    await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 2_000));
+    await kv.command('SET', 'greeting', 'goodbye');
+    await kv.command('DEL', 'user:1');
+    await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 4_500));
+  });
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  for (const view of VIEWS) {
+    it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
+      const person = await browser.person(view);
+      for (const tab of ['state', 'difference', 'entries', 'verify', 'audit']) {
+        await person.open(`/console/past?tab=${tab}`);
+        await person.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+        await person.page.locator('#main h1').waitFor();
+        expect(await person.inaccessible(), tab).to.deep.equal([]);
+        expect(await person.isTooWide(), tab).to.equal(false);
+      }
+    });
+  }
+
+  it('shows a database as it was then, value by value', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=state&at=${betweenMs}`);
+    await page.getByRole('button', { name: 'user:1' }).click();
+    await page.getByRole('dialog').getByText('Ada').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'greeting' }).click();
+    expect(await page.getByRole('dialog').textContent())
+      .to.include('hello')
+      .and.not.include('goodbye');
+  });
+
+  it('goes to another moment by the slider and its buttons', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=state&at=${betweenMs}`);
+    await page.getByRole('button', { name: 'user:1' }).waitFor();
+    await page.getByRole('button', { name: 'Now', exact: true }).click();
+    await page.getByRole('button', { name: 'user:1' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'greeting' }).waitFor();
+    expect(page.url()).to.match(/at=\d+/);
+  });
+
+  it('shows what changed between two moments, with the entries that did it', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=difference&from=${betweenMs}`);
+    const row = page.getByRole('row', { name: /user:1/ });
+    await row.getByText('deleted').waitFor();
+    await page.getByRole('button', { name: 'greeting' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('hello').waitFor();
+    expect(await dialog.textContent())
+      .to.include('goodbye')
+      .and.include('Entries that changed it');
+  });
+
+  it('shows the entries of one key', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=entries`);
+    await page.getByLabel('Key').fill('user:1');
+    await page.getByLabel('Key').press('Enter');
+    await page.getByText('DEL user:1').waitFor();
+    expect(await page.locator('tbody tr').count()).to.equal(2);
+    expect(page.url()).to.include('key=user%3A1');
+  });
+
+  it('shows hostile names and values as text', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=state&at=${betweenMs}`);
+    await page.getByRole('button', { name: /onerror/ }).click();
+    await page.getByRole('dialog').getByText('onerror=alert(1)').first().waitFor();
+    expect(await page.locator('img[src=x]').count()).to.equal(0);
+  });
+
+  it('proves a database while one looks on', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=verify`);
+    await page.getByRole('button', { name: 'Verify default' }).click();
+    await page.getByText('All of it is as it was written').waitFor();
+    await page.getByRole('button', { name: 'Print' }).waitFor();
+  });
+
+  it('lists who changed what, by actor and action', async () => {
+    await browser.manage('POST', '/apikey', { name: 'seen in the log', readonly: true });
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=audit`);
+    await page.getByText('seen in the log').first().waitFor();
+    await page.getByLabel('Who').fill('nobody@example.com');
+    await page.getByLabel('Who').press('Enter');
+    await page.getByText('Nothing of that kind was changed').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('seen in the log').first().waitFor();
+  });
+});
