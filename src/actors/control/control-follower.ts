@@ -28,8 +28,6 @@ export interface FollowerListener {
 
 /** A journal that cannot be read, or does not fit, is tried again after this. */
 const RETRY_MS = 500;
-/** Permissions that nothing was heard of for `controlStaleMs` are not answered from: half of its default. */
-const ALIVE_EVERY_MS = 250;
 /** What waits while a batch is applied. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Damage seen this often in a row, without being at the end between, is not a stale read. */
@@ -46,6 +44,8 @@ export class ControlFollower {
   constructor(
     private readonly ports: ControlFollowerPorts,
     private readonly listener: FollowerListener,
+    /** How often the journal has to show that it is there; undefined: as often as any journal does. */
+    private readonly aliveEveryMs: number | undefined,
   ) {}
 
   get state(): ControlState {
@@ -80,7 +80,7 @@ export class ControlFollower {
       shard: CONTROL_SHARD,
       maxQueuedBytes: MAX_QUEUED_BYTES,
       retryMs: RETRY_MS,
-      aliveEveryMs: ALIVE_EVERY_MS,
+      aliveEveryMs: this.aliveEveryMs,
     };
     void followLog(timers, reader, following, this.#stop.signal);
   }

@@ -44,6 +44,7 @@ export class ControlOwner {
   readonly client: ControlGateway;
   readonly #revocations: Revocations;
   readonly #owned: OwnedShards<ControlWork, ControlPlane>;
+  #accessPosition: () => number | undefined = () => undefined;
 
   constructor(private readonly ports: ControlOwnerPorts) {
     const { bus, timers, membership, metrics } = ports;
@@ -56,7 +57,9 @@ export class ControlOwner {
       onServing: (actor, plane) => {
         // What came before the claim is not looked at one by one: whoever is behind that is behind.
         const claimedAt = actor.head?.position ?? 0;
-        giveWord(bus, actor, ports.process, () => plane.accessPosition ?? claimedAt);
+        const accessPosition = () => plane.accessPosition ?? claimedAt;
+        this.#accessPosition = () => (actor.state === 'serving' ? accessPosition() : undefined);
+        giveWord(bus, actor, ports.process, accessPosition);
         this.#beginDuties(actor, plane);
       },
     });
@@ -71,6 +74,11 @@ export class ControlOwner {
   /** Does this process own the shard at this moment? */
   get isServing(): boolean {
     return this.host.actorOf(CONTROL_SHARD)?.state === 'serving';
+  }
+
+  /** Of the last change of who may do what that it has stored, or of what it began with; undefined while it does not serve. */
+  get accessPosition(): number | undefined {
+    return this.#accessPosition();
   }
 
   start(): void {

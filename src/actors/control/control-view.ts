@@ -5,7 +5,8 @@
  *  CV1 nothing is answered before the copy has reached what the journal held when it was first heard
  *  CV2 nothing is answered once neither the journal nor the owner has been heard for `staleMs`; after such a silence
  *      CV1 holds anew, because what was said meanwhile has to be applied first. The owner counts as heard when the copy
- *      has all that it names (owner-word.ts)
+ *      has all that it names (owner-word.ts). Where only this process can be the owner, what it has stored is looked at
+ *      instead: while the copy has that, the journal may be silent for longer, and need not say so often that it is there
  *  CV3 no grant outlives the change that took it away: what was looked up is forgotten with every
  *      change of who may do what (leases of quota and counts are not such changes)
  */
@@ -37,10 +38,19 @@ export interface ControlViewOptions {
   readonly staleMs: number;
   /** The owner is asked while the journal is silent. Left out: no, as where nobody else may own it. */
   readonly asksOwner?: boolean;
+  /**
+   * Where nobody else may own it: the position of the last change of who may do what that its owner, here, has stored;
+   * undefined while it does not serve.
+   */
+  readonly storedHere?: () => number | undefined;
 }
 
 /** Looked-up tokens kept: as many clients as a process serves well; beyond it all are looked up again. */
 const MAX_CACHED_GRANTS = 10_000;
+/** Permissions that nothing was heard of for `staleMs` are not answered from: half of its default. */
+const ALIVE_EVERY_MS = 250;
+/** The same where the owner is here: a server that stands still is met by whatever has to be stored, long before. */
+const OWNER_HERE_STALE_MS = 3000;
 
 export class ControlView implements Access, RespAccess {
   readonly #listeners = new Set<() => void>();
@@ -68,11 +78,12 @@ export class ControlView implements Access, RespAccess {
     private readonly ports: ControlViewPorts,
     private readonly options: ControlViewOptions,
   ) {
-    this.#follower = new ControlFollower(ports, {
+    const listener = {
       onRestart: () => this.#restarted(),
-      onApplied: (isAccess) => this.#applied(isAccess),
-      onHeard: (isAtEnd) => this.#heard(isAtEnd, ports.clock.monotonicMs()),
-    });
+      onApplied: (isAccess: boolean) => this.#applied(isAccess),
+      onHeard: (isAtEnd: boolean) => this.#heard(isAtEnd, ports.clock.monotonicMs()),
+    };
+    this.#follower = new ControlFollower(ports, listener, options.storedHere ? undefined : ALIVE_EVERY_MS);
     if (options.asksOwner === true) {
       this.#word = new OwnerWord(ports, options.staleMs, (position, askedAtMs) => {
         if (position <= this.position) this.#heard(true, askedAtMs);
@@ -105,7 +116,14 @@ export class ControlView implements Access, RespAccess {
 
   /** False when `grantFor` would throw. */
   get isFresh(): boolean {
-    return this.#isCaughtUp && this.ports.clock.monotonicMs() - this.#heardAtMs <= this.options.staleMs;
+    return this.#isCaughtUp && !this.#isTooLong(this.ports.clock.monotonicMs() - this.#heardAtMs);
+  }
+
+  /** CV2. */
+  #isTooLong(silentForMs: number): boolean {
+    if (silentForMs <= this.options.staleMs) return false;
+    const stored = this.options.storedHere?.();
+    return stored === undefined || stored > this.position || silentForMs > OWNER_HERE_STALE_MS;
   }
 
   /** Moments of databases, failed ones left out; undefined while this process may have missed some. */
@@ -201,7 +219,7 @@ export class ControlView implements Access, RespAccess {
     const silentForMs = atMs - this.#heardAtMs;
     this.#heardAtMs = Math.max(this.#heardAtMs, atMs);
     this.#word?.heard(atMs);
-    if (this.#isCaughtUp && silentForMs > this.options.staleMs) {
+    if (this.#isCaughtUp && this.#isTooLong(silentForMs)) {
       this.#fallBehind();
       this.#silentForMs = silentForMs;
     }

@@ -70,7 +70,8 @@ export class ProcessControl {
     const client = owner?.client ?? new ControlGateway(caller, undefined);
     const daily = new QuotaSlices({ client, clock, log }, process);
     const onBackInTouch = (silentForMs: number) => daily.backInTouch(silentForMs);
-    const view = new ControlView({ ...ports, onBackInTouch }, { session: process, staleMs, asksOwner: !isAlone });
+    const word = isAlone && owner ? { storedHere: () => owner.accessPosition } : { asksOwner: !isAlone };
+    const view = new ControlView({ ...ports, onBackInTouch }, { session: process, staleMs, ...word });
     this.client = client;
     this.dailyQuota = daily;
     this.view = view;

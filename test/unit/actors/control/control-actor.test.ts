@@ -137,7 +137,7 @@ describe('control view', () => {
     /** A copy that was fresh, and hears nothing of its stream any more. */
     async function cutOff() {
       const installation = await installed();
-      const view = installation.newView('edge', undefined, true);
+      const view = installation.newView('edge', undefined, 'is-asked');
       void view.start();
       await installation.time.advance(200);
       installation.silence();
@@ -184,6 +184,62 @@ describe('control view', () => {
     it('takes no word of a new owner before it has that one’s claim', async () => {
       const { installation, view } = await cutOff();
       await installation.activate();
+      await installation.time.advance(501);
+      expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+      view.stop();
+    });
+  });
+
+  describe('beside the only possible owner, while its stream is silent', () => {
+    async function cutOff() {
+      const installation = await installed();
+      const silence: number[] = [];
+      const view = installation.newView('edge', (silentForMs) => silence.push(silentForMs), 'is-here');
+      void view.start();
+      await installation.time.advance(200);
+      installation.silence();
+      return { installation, view, silence };
+    }
+
+    it('goes on for three seconds while that one has stored nothing that it has not', async () => {
+      const { installation, view, silence } = await cutOff();
+      await installation.ask(lease('a', 10));
+      await installation.time.advance(2800);
+      expect(view.grantFor('first-token')).to.not.equal(undefined);
+      await installation.time.advance(201);
+      expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+      installation.silence(false);
+      await installation.time.advance(200);
+      expect(view.grantFor('first-token')).to.not.equal(undefined);
+      expect(silence).to.have.length(1);
+      view.stop();
+    });
+
+    it('is heard at once when the journal speaks within that time', async () => {
+      const { installation, view, silence } = await cutOff();
+      await installation.time.advance(2000);
+      installation.silence(false);
+      await installation.time.advance(100);
+      expect(view.isFresh).to.equal(true);
+      expect(silence).to.deep.equal([]);
+      view.stop();
+    });
+
+    it('does not answer half a second after that one has stored a change', async () => {
+      const { installation, view } = await cutOff();
+      const reset = installation.ask(RESET);
+      await installation.time.advance(501);
+      expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+      installation.silence(false);
+      await installation.time.advance(1000);
+      expect(view.grantFor('first-token')).to.equal(undefined);
+      await reset;
+      view.stop();
+    });
+
+    it('does not answer half a second after that one has ended', async () => {
+      const { installation, view } = await cutOff();
+      installation.actor.end(new MillraceError('SHUTTING_DOWN', 'ended by the test'));
       await installation.time.advance(501);
       expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
       view.stop();

@@ -132,6 +132,10 @@ export class Installation {
     if (!isSilent) for (const deliver of this.#held.splice(0)) deliver();
   }
 
+  #storedHere(): number | undefined {
+    return this.actor.state === 'serving' ? (this.plane.accessPosition ?? 0) : undefined;
+  }
+
   #heardBySome(): Journal {
     const heard: Journal = Object.create(this.journal);
     const orHold = (deliver: () => void): void => {
@@ -146,15 +150,16 @@ export class Installation {
     return heard;
   }
 
-  /** An edge in a process of its own. */
-  newView(name: string, onBackInTouch?: (silentForMs: number) => void, asksOwner = false): ControlView {
+  /** An edge in a process of its own; or in the owner's, which no other process can follow. */
+  newView(name: string, onBackInTouch?: (silentForMs: number) => void, owner?: 'is-asked' | 'is-here'): ControlView {
     const { objects, time } = this;
     const journal = this.#heardBySome();
     const session = `node-${name}` as SessionId;
     this.edges.push(session);
     const ports = { journal, objects, timers: time, clock: time, log: QUIET_LOG, bus: this.network.connect() };
     const telling = onBackInTouch === undefined ? {} : { onBackInTouch };
-    return new ControlView({ ...ports, ...telling }, { session, staleMs: STALE_MS, asksOwner });
+    const word = owner === 'is-here' ? { storedHere: () => this.#storedHere() } : { asksOwner: owner === 'is-asked' };
+    return new ControlView({ ...ports, ...telling }, { session, staleMs: STALE_MS, ...word });
   }
 }
 
