@@ -28,7 +28,7 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
   const tls = await readTlsFiles(faces);
   const secured = tls === undefined ? {} : { tls };
   const shared = sharedParts(c);
-  const { budget, freshness, guard } = shared;
+  const { budget, events, freshness, guard } = shared;
   const options = { ...httpFaceOptionsOf(config), ...secured };
   const [http, redis] = tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
   const at = (port: number) => hostAndPort(faces.host, port);
@@ -54,7 +54,7 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
     },
   };
   const planes = { kv: kv.handle, queue: queue.handle };
-  const management = managementFace(c, { audit, publicUrls, respPort: respPort ?? 0, guard, face, planes });
+  const management = managementFace(c, { audit, events, publicUrls, respPort: respPort ?? 0, guard, face, planes });
   mgmtPort = await open(c, management, mgmtPort, 'MILLRACE_MGMT_PORT');
   return [
     `kv=${http}://${at(kvPort)}`,
@@ -74,12 +74,7 @@ async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...pa
   const limits = nativeBoundsOf(config);
   const resp = createRespServer({ ...parts, acl, limits, signIns: guard.of('resp'), redisVersion: REDIS_VERSION });
   const port = await open(c, resp, respPort, 'MILLRACE_RESP_PORT');
-  c.registerInstance(tokens.NATIVE_FACE, {
-    host,
-    port,
-    maxClients: limits.maxConnections,
-    counts: () => resp.counts(),
-  });
+  c.registerInstance(tokens.NATIVE_FACE, { ...resp, host, port, maxClients: limits.maxConnections });
   return port;
 }
 

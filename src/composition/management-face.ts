@@ -16,12 +16,13 @@ import {
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
 import { AREAS } from '../edge/openapi/index.js';
-import type { JournalAudit, ManagementGrant } from '../ports/index.js';
+import type { JournalAudit, KvEvents, ManagementGrant } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
 
 export interface ManagementFaceOptions {
   readonly audit: JournalAudit;
+  readonly events: KvEvents;
   /** Clients reach the faces under these. */
   readonly publicUrls: PublicUrls;
   /** 0: it is off. */
@@ -106,6 +107,8 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
     ...sharedParts(c),
     ...sessionParts(c, options),
     audit: options.audit,
+    events: options.events,
+    clientsOf: (database) => tokens.ifRegistered(c, tokens.NATIVE_FACE)?.clientsOf(database) ?? [],
     gateway: c.resolve(tokens.GATEWAY),
     storage: c.resolve(tokens.STORAGE),
     cluster: c.resolve(tokens.CLUSTER_LOOK),

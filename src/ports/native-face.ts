@@ -1,10 +1,17 @@
+import type { DatabaseId } from '../kernel/index.js';
+
 /** The face of the native protocol of this process, as its clients can ask about it. */
 export interface NativeFace {
   readonly host: string;
   readonly port: number;
   readonly maxClients: number;
   counts(): RespCounts;
+  /** Its connections to a database, in order of arrival, each with what CLIENT LIST says of it. */
+  clientsOf(database: DatabaseId): Iterable<ConnectedClient>;
 }
+
+/** Redis's names and values. */
+export type ConnectedClient = Readonly<Record<string, string | number>>;
 
 /** They are those of one process: what its native protocol's face has done, and what its clients have begun. */
 export interface RespCounts {

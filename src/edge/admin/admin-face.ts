@@ -1,8 +1,11 @@
 /** What the operators' API is made of: ports from outside, and the few things its parts share. */
+import type { DatabaseId } from '../../kernel/index.js';
 import type {
   Clock,
   ClusterWatch,
+  ConnectedClient,
   JournalAudit,
+  KvEvents,
   KvGateway,
   Log,
   ManagementAccess,
@@ -30,6 +33,9 @@ export interface AdminHandlerParts {
   readonly audit: JournalAudit;
   /** The way to the keys of databases. */
   readonly gateway: KvGateway;
+  readonly events: KvEvents;
+  /** Connections of the native protocol to this process; none where it does not speak it. */
+  clientsOf(database: DatabaseId): Iterable<ConnectedClient>;
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
   readonly cluster: ClusterWatch;

@@ -34,3 +34,9 @@ export const LATE_SECONDS = 60;
 export const NEW_DEAD_LETTERS_MS = 3_600_000;
 /** A journal that nobody has looked through for a week should be. */
 export const VERIFY_DUE_MS = 7 * 86_400_000;
+/** Commands that a stream of them shows at once, each `FEED_EVERY_MS`: more than anybody reads; the others are counted. */
+export const MAX_MONITOR_COMMANDS = 200;
+/** Bytes of one command that are shown. */
+export const MAX_MONITOR_BYTES = 2 * 1024;
+/** Connections of one answer. */
+export const MAX_SHOWN_CLIENTS = 1_000;

@@ -2,9 +2,9 @@
  * Keys of a database as they are now, each with what a list shows of it; asked of the owner as SCAN and a pipeline of
  * reads, which count as reads of these keys.
  *
- *  DK1 a walk that goes on with each answer's cursor meets every key that is there from its first call to its last, once
- *  DK2 an answer ends when it has what was asked for, after `LOOK_MS`, or with `MAX_ADMIN_ANSWER_BYTES` of names:
- *      nobody waits for a pattern that fits one key of a million
+ *  LOK1 a walk that goes on with each answer's cursor meets every key that is there from its first call to its last, once
+ *  LOK2 an answer ends when it has what was asked for, after `LOOK_MS`, or with `MAX_ADMIN_ANSWER_BYTES` of names:
+ *       nobody waits for a pattern that fits one key of a million
  */
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, shownBytes } from '../../kernel/index.js';

@@ -9,9 +9,10 @@
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
-import { describeError } from '../../kernel/index.js';
-import type { RespCounts, Timer } from '../../ports/index.js';
+import { type DatabaseId, describeError } from '../../kernel/index.js';
+import type { ConnectedClient, RespCounts, Timer } from '../../ports/index.js';
 import { listen, stopAccepting, untilSilent } from '../http/listening.js';
+import { clientFields } from './commands/client-line.js';
 import { readInPlace } from './read-in-place.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
@@ -33,6 +34,8 @@ export interface RespServer {
   readonly connections: number;
   /** INFO shows them: this looks at every connection. */
   counts(): RespCounts;
+  /** In order of arrival. */
+  clientsOf(database: DatabaseId): Iterable<ConnectedClient>;
 }
 
 const TOO_MANY = '-ERR max number of clients reached\r\n';
@@ -59,6 +62,9 @@ export function createRespServer(parts: RespServerParts): RespServer {
       return connections.size;
     },
     counts: () => connections.counts(),
+    clientsOf: function* (database) {
+      for (const client of face.clients.ofDatabase(database)) yield Object.fromEntries(clientFields(client));
+    },
     listen: async (port, host) => {
       const acceptFailed = (error: Error) => parts.log.warn('resp.accept-failed', { error: describeError(error) });
       const address = await listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });

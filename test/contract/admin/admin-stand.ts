@@ -2,10 +2,12 @@
 import { expect } from 'chai';
 import { ManagementGrants } from '../../../src/actors/control/index.js';
 import { createAdminHandler, type Mounted } from '../../../src/edge/index.js';
-import { type AccountId, type MessageId, MillraceError } from '../../../src/kernel/index.js';
+import { type AccountId, type MessageId, MillraceError, type SessionId } from '../../../src/kernel/index.js';
+import type { KvEvent } from '../../../src/messages/index.js';
 import type {
   AuditTask,
   ClusterStatus,
+  ConnectedClient,
   Counts,
   JournalAudit,
   LogEvent,
@@ -120,6 +122,9 @@ export class AdminStand extends ManagementHarness {
   clusterStatus = EMPTY_CLUSTER;
   readings: MetricReadings = {};
   isDiskFull = false;
+  clients: readonly ConnectedClient[] = [];
+  /** Who listens to what runs in databases. */
+  readonly monitors = new Set<(event: KvEvent) => void>();
   isDraining = false;
   isSecure = false;
   keepsReadModels = true;
@@ -154,6 +159,14 @@ export class AdminStand extends ManagementHarness {
       gateway: this.gateway,
       messageLog: this.messageLog,
       cluster: { look: async () => this.clusterStatus },
+      clientsOf: () => this.clients,
+      events: {
+        edge: 'node-test' as SessionId,
+        subscribe: async (_grant, _kind, _name, onEvent) => {
+          this.monitors.add(onEvent);
+          return { stop: () => void this.monitors.delete(onEvent) };
+        },
+      },
       metrics: { readings: () => this.readings },
       storage: { isFull: () => this.isDiskFull },
       statistics: this.statistics,

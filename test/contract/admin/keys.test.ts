@@ -1,4 +1,4 @@
-/** Keys and folders of a database: what lists and trees show, a page after the other. Proves DK1, DK2. */
+/** Keys and folders of a database: what lists and trees show, a page after the other. Proves LOK1, LOK2. */
 import { expect } from 'chai';
 import {
   ADMIN_LOOKS,

@@ -31,13 +31,14 @@ describe('operators: routes', function () {
 
   const paths = () => [
     'session',
-    ...['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`, 'verify', 'statistics'].map(
+    ...['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`, 'verify', 'statistics', 'monitor', 'clients'].map(
       (what) => `databases/${database}/${what}`,
     ),
     ...['timeline', 'verify', 'logs', 'statistics'].map((what) => `queues/${stand.queue}/${what}`),
     'verify',
     'cluster',
     'cluster/events',
+    'health',
   ];
   const get = (path: string, as?: Caller | null) => stand.call('GET', `/v2/admin/${path}`, { as: as ?? stand.owner });
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
@@ -114,7 +115,15 @@ describe('operators: routes', function () {
   it("answers another's id as one that there is not", async () => {
     const theirs = await stand.newDatabase({}, stranger);
     for (const id of [theirs, UNKNOWN, 'no-id', '%00', stand.queue]) {
-      for (const what of ['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`, 'verify', 'statistics']) {
+      for (const what of [
+        'timeline',
+        `state?at=${AT}`,
+        `diff?from=${AT}&to=${AT}`,
+        'verify',
+        'statistics',
+        'monitor',
+        'clients',
+      ]) {
         await refusedAs(`databases/${id}/${what}`, 404, 'database not found');
       }
     }
@@ -222,6 +231,19 @@ describe('operators: routes', function () {
     stand.audit.texts = ['{"keys":0}'];
     const empty = await get(`databases/${database}/state?at=${AT}`);
     expect(empty.json).to.deep.equal({ state: { keys: 0 }, keys: [], more: false });
+  });
+
+  it('shows who is connected, a thousand at most', async () => {
+    const client = { id: 7, addr: '127.0.0.1:50432', name: '', cmd: 'get' };
+    stand.clients = [client];
+    const { status, json, misfits } = await get(`databases/${database}/clients`);
+    expect([status, json, misfits]).to.deep.equal([200, { clients: [client], more: false }, []]);
+    stand.clients = Array.from({ length: 1001 }, () => client);
+    const { clients, more } = (await get(`databases/${database}/clients`)).json as {
+      clients: unknown[];
+      more: boolean;
+    };
+    expect([clients.length, more]).to.deep.equal([1000, true]);
   });
 
   it('shows what changed', async () => {

@@ -1,6 +1,7 @@
-/** Streams of the operators' API: what is sent, and everything that ends them. Proves ES1, ES2, FD1. */
+/** Streams of the operators' API: what is sent, and everything that ends them. Proves ES1, ES2, FD1, MON1. */
 import { strict as assert } from 'node:assert';
 import { expect } from 'chai';
+import { MAX_MONITOR_BYTES, MAX_MONITOR_COMMANDS } from '../../../src/edge/admin/admin-limits.js';
 import { type AccountId, MillraceError } from '../../../src/kernel/index.js';
 import { uuidOf } from '../../../src/messages/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -78,6 +79,33 @@ describe('operators: streams', function () {
     expect(stream.events, 'nothing has changed').to.have.length(1);
     stand.clusterStatus = { ...EMPTY_CLUSTER, alarms: ['without an owner: KV_0'] };
     await tick(() => expect(stream.events.map(({ data }) => data)).to.deep.equal([EMPTY_CLUSTER, stand.clusterStatus]));
+  });
+
+  it('tell the commands of a database as they run, taken apart, and how many were left out', async () => {
+    const stream = await stand.open(`/v2/admin/databases/${database}/monitor`);
+    await eventually(() => expect(stand.monitors.size).to.equal(1));
+    const run = (line: string) => {
+      for (const tell of stand.monitors) tell({ type: 'monitor', line });
+    };
+    run('1721284005.242090 [0 127.0.0.1:50432] "SET" "k" "a \\"b\\\\ \\n\\xc3\\xbc"');
+    run(`1721284006.000100 [0 lua] "SET" "k" "${'x'.repeat(MAX_MONITOR_BYTES)}"`);
+    run('1721284007.000000 [0 [::1]:50432] "PING"');
+    const batches = () => stream.events.map(({ data }) => data as { commands: { words: string[] }[]; leftOut: number });
+    await tick(() => expect(batches().flatMap(({ commands }) => commands)).to.have.length(3));
+    const [first, second, third] = batches().flatMap(({ commands }) => commands);
+    expect(first).to.deep.equal({
+      time: 1721284005242,
+      client: '127.0.0.1:50432',
+      words: ['SET', 'k', 'a "b\\ \nü'],
+    });
+    expect(second).to.deep.include({ time: 1721284006000, client: 'lua', isCut: true });
+    expect(second?.words[2]?.length).to.be.within(MAX_MONITOR_BYTES - 20, MAX_MONITOR_BYTES);
+    expect(third).to.deep.include({ client: '[::1]:50432', words: ['PING'] });
+    for (let count = 0; count <= MAX_MONITOR_COMMANDS; count += 1) run('1721284008.000000 [0 x] "PING"');
+    await tick(() => expect(batches().map(({ leftOut }) => leftOut)).to.include(1));
+    expect(batches().at(-1)?.commands).to.have.length(MAX_MONITOR_COMMANDS);
+    stream.leave();
+    await eventually(() => expect(stand.monitors.size).to.equal(0));
   });
 
   it('tell statistics when they have changed', async () => {

@@ -320,6 +320,8 @@ describe('the OpenAPI document and the faces', function () {
     await a('GET', '/databases/{id}/diff', session, `?from=${at}&to=${at}`);
     await a('GET', '/databases/{id}/verify', session);
     await a('GET', '/databases/{id}/statistics', session);
+    await a('GET', '/databases/{id}/monitor', session);
+    await a('GET', '/databases/{id}/clients', session);
     await a('GET', '/queues/{id}/timeline', session);
     await a('GET', '/queues/{id}/verify', session);
     await a('GET', '/queues/{id}/logs', session);

@@ -2,14 +2,14 @@
 import type { ApiArea } from '../../http/openapi/area.js';
 import type { AdminRoute } from '../admin-call.js';
 import { CLUSTER_ROUTES } from './cluster.js';
-import { KEY_ROUTES } from './keys.js';
+import { DATABASE_KEY_ROUTES } from './keys.js';
 import { LIVE_ROUTES } from './live.js';
 import { PAST_ROUTES } from './past.js';
 import { SESSION_ROUTES } from './sessions.js';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SESSION_ROUTES,
-  ...KEY_ROUTES,
+  ...DATABASE_KEY_ROUTES,
   ...PAST_ROUTES,
   ...LIVE_ROUTES,
   ...CLUSTER_ROUTES,

@@ -19,7 +19,7 @@ const KEYS = {
 };
 const FOLDERS = { type: 'array', items: record({ name: ANYTHING, keys: WHOLE }) };
 
-export const KEY_ROUTES: readonly AdminRoute[] = [
+export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/keys', {
     summary: 'Shows keys of a database with type, time to live, size and length.',
     permission: 'databases',

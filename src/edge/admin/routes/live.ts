@@ -2,10 +2,12 @@
 import { READ_MODEL_NAMES } from '../../../ports/index.js';
 import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
-import { queryParameter, record } from '../../http/openapi/parts.js';
+import { FLAG, OBJECT_LIST, queryParameter, record } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { type AdminRoute, adminRoute } from '../admin-call.js';
+import { MAX_SHOWN_CLIENTS } from '../admin-limits.js';
 import { logFeed, statisticsFeed } from '../feeds.js';
+import { monitorFeed } from '../monitor.js';
 
 const STATISTICS = events('Events statistics: the last hour, whenever it has changed.');
 
@@ -15,6 +17,23 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     permission: 'read',
     answer: STATISTICS,
     handle: (call) => statisticsFeed(call, 'database'),
+  }),
+  adminRoute('GET /v2/admin/databases/:id/monitor', {
+    summary: 'Shows the commands of a database as they run.',
+    permission: 'databases',
+    answer: events('Events commands, each what has run within a second, and how much of that was left out.'),
+    handle: monitorFeed,
+  }),
+  adminRoute('GET /v2/admin/databases/:id/clients', {
+    summary: 'Shows the connections to a database over the native protocol, of the process that answers.',
+    permission: 'databases',
+    answer: json(record({ clients: OBJECT_LIST, more: FLAG })),
+    async handle(call) {
+      const { database } = await call.database();
+      const clients = [...call.face.parts.clientsOf(database)];
+      const more = clients.length > MAX_SHOWN_CLIENTS;
+      call.json(JSON.stringify({ clients: clients.slice(0, MAX_SHOWN_CLIENTS), more }));
+    },
   }),
   adminRoute('GET /v2/admin/queues/:id/logs', {
     summary: 'Shows what happens to the messages of a queue.',

@@ -5,9 +5,15 @@ import type { RespClient } from '../resp-client.js';
 const IDLE_CONNECTION_BYTES = 20 * 1024;
 
 export function clientLine(client: RespClient): string {
+  return clientFields(client)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}
+
+export function clientFields(client: RespClient): readonly (readonly [name: string, value: string | number])[] {
   const { link, tracking, transaction } = client;
   const nowMs = client.face.parts.clock.monotonicMs();
-  const fields: [string, string | number][] = [
+  return [
     ['id', client.id],
     ['addr', client.address],
     ['laddr', client.localAddress],
@@ -40,7 +46,6 @@ export function clientLine(client: RespClient): string {
     ['lib-name', client.libraryName],
     ['lib-ver', client.libraryVersion],
   ];
-  return fields.map(([name, value]) => `${name}=${value}`).join(' ');
 }
 
 function flagsOf(client: RespClient): string {
