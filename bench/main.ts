@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
 import { bullmqResp } from './bullmq-resp.js';
+import { clusterDatabases } from './cluster-databases.js';
 import { clusterFaults } from './cluster-faults.js';
 import { clusterReplay } from './cluster-replay.js';
 import { collections } from './collections.js';
@@ -35,7 +36,7 @@ const BENCHES: readonly Bench[] = [
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
-  ...[clusterFaults, clusterReplay],
+  ...[clusterFaults, clusterReplay, clusterDatabases],
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;
