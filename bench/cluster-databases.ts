@@ -1,10 +1,12 @@
 /**
  * What a command costs when the commands that come in at once are of one database, or of as many as there are: the same
- * load on one process, 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn.
+ * load on one process, 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn. The one
+ * is the database of the first start, which no plan holds to so many commands a second.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { atMost, type Bench, type Figure, median } from './figures.js';
 import { ranOfThreadsMs } from './forwarded.js';
-import { EMAIL, MANAGEMENT_KEY, Millrace } from './millrace.js';
+import { EMAIL, MANAGEMENT_KEY, Millrace, TOKEN } from './millrace.js';
 import { ranMs } from './redis.js';
 import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
@@ -14,6 +16,9 @@ const ROUNDS = sized(5, 1);
 const SECONDS = sized(3, 1);
 const CONNECTIONS = 64;
 const MADE_AT_ONCE = 16;
+/** A key of the management API may ask so often; who has asked too often asks again later. */
+const TOO_OFTEN = 429;
+const LATER_MS = 1000;
 /** As many shards as a cluster has by default. */
 const ENV = { MILLRACE_KV_SHARDS: '16', MILLRACE_SECRET_MIN_CHARACTERS: '1' };
 /** The smallest plan of an account that has room for them. */
@@ -72,6 +77,10 @@ async function managed(url: string, method: string, path: string, body?: unknown
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
+  if (response.status === TOO_OFTEN) {
+    await delay(LATER_MS);
+    return managed(url, method, path, body);
+  }
   if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 200)}`);
   return JSON.parse(text);
 }
@@ -103,7 +112,7 @@ async function measure(
     const line: string[] = [];
     for (const [verb, format] of Object.entries(VERBS)) {
       for (const [name, some] of [
-        [`${verb}, one database`, tokens.slice(0, 1)],
+        [`${verb}, one database`, [TOKEN]],
         [`${verb}, ${DATABASES} databases`, tokens],
       ] as const) {
         const before = { main: await ranMs(pid), all: await ranOfThreadsMs(pid) };
