@@ -4,8 +4,8 @@
  * is the database of the first start, which no plan holds to so many commands a second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { ranOfThreadsMs } from './cluster-forwarded.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
-import { ranOfThreadsMs } from './forwarded.js';
 import { EMAIL, MANAGEMENT_KEY, Millrace, TOKEN } from './millrace.js';
 import { ranMs } from './redis.js';
 import { sized } from './sizes.js';

@@ -9,8 +9,8 @@ import { eventually } from '../test/support/eventually.js';
 import { KvClient } from '../test/support/kv-client.js';
 import { logOf } from '../test/support/millrace-cluster.js';
 import { endEverything, type MillraceProcess } from '../test/support/millrace-process.js';
+import { ranOfThreadsMs } from './cluster-forwarded.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
-import { ranOfThreadsMs } from './forwarded.js';
 import { sized } from './sizes.js';
 
 /** Few, while nothing that replays them is compiled yet; and as many as a snapshot leaves behind it at most, by default. */
