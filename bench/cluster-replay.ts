@@ -1,6 +1,7 @@
 /**
  * What a takeover costs for each entry that it has to read: a process that owns a shard is killed, and the processor time
- * of the one that takes it over is counted until it serves. Nothing is asked meanwhile.
+ * of the others is counted until it is served. What the same takeovers cost before anything was written is taken off:
+ * looks, claims and connections, of every shard that the process had. Nothing is asked meanwhile.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClusterStand, DEFAULT_TIMES } from '../test/support/cluster-load/cluster-stand.js';
@@ -8,11 +9,12 @@ import { eventually } from '../test/support/eventually.js';
 import { KvClient } from '../test/support/kv-client.js';
 import { logOf } from '../test/support/millrace-cluster.js';
 import { endEverything, type MillraceProcess } from '../test/support/millrace-process.js';
-import { atMost, type Bench, median } from './figures.js';
-import { ranOfThreadsMs } from './forwarded.js';
+import { ranOfThreadsMs } from './cluster-forwarded.js';
+import { atMost, type Bench, type Figure, median } from './figures.js';
 import { sized } from './sizes.js';
 
-const ENTRIES = sized(5000, 300);
+/** Few, while nothing that replays them is compiled yet; and as many as a snapshot leaves behind it at most, by default. */
+const ENTRIES = [sized(5000, 300), sized(50_000, 600)] as const;
 const ROUNDS = sized(3, 1);
 const COMMANDS_PER_PIPELINE = 100;
 const IDLE_MS = 2000;
@@ -22,28 +24,28 @@ const SETTINGS = { MILLRACE_TURN_COMMANDS: '1', MILLRACE_SNAPSHOT_ENTRIES: '1000
 
 export const clusterReplay: Bench = {
   name: 'cluster-replay',
-  summary: `processor time of a takeover, for each of ${ENTRIES} entries`,
+  summary: `processor time of a takeover, for each of ${ENTRIES.join(' and of ')} entries`,
   async run(progress) {
     const stand = await ClusterStand.start({ ...DEFAULT_TIMES, ...SETTINGS });
     try {
       const { token, shard } = stand.databases[0] as { token: string; shard: string };
-      await write(stand, token);
-      progress(`${ENTRIES} entries in ${shard}`);
-      const micros: number[] = [];
-      const replayMs: number[] = [];
-      for (let round = 1; round <= ROUNDS; round += 1) {
-        const taken = await takeover(stand, shard);
-        micros.push((taken.ranMs * 1000) / ENTRIES);
-        replayMs.push(taken.replayMs);
-        progress(`${round} of ${ROUNDS}: ${micros.at(-1)?.toFixed(0)} µs an entry, replayed in ${taken.replayMs} ms`);
+      const empty = await takeovers(stand, shard, progress);
+      const figures: Figure[] = [
+        { name: 'a takeover with nothing to replay, processor', value: empty.ranMs, unit: 'ms' },
+      ];
+      let written = 0;
+      for (const entries of ENTRIES) {
+        await write(stand, token, { from: written, to: entries });
+        written = entries;
+        progress(`${entries} entries in ${shard}`);
+        const { ranMs, replayMs } = await takeovers(stand, shard, progress);
+        const value = ((ranMs - empty.ranMs) * 1000) / entries;
+        figures.push(
+          { name: `replay of ${entries} at a takeover, processor`, value, unit: 'µs/entry', target: atMost(50) },
+          { name: '  from the claim until it is replayed', value: replayMs, unit: 'ms' },
+        );
       }
-      return {
-        skipped: [],
-        figures: [
-          { name: 'replay at a takeover, processor', value: median(micros), unit: 'µs/entry', target: atMost(50) },
-          { name: '  from the claim until it is replayed', value: median(replayMs), unit: 'ms' },
-        ],
-      };
+      return { figures, skipped: [] };
     } finally {
       await stand.stop();
       await endEverything();
@@ -51,19 +53,35 @@ export const clusterReplay: Bench = {
   },
 };
 
-async function write(stand: ClusterStand, token: string): Promise<void> {
+async function write(stand: ClusterStand, token: string, { from, to }: { from: number; to: number }): Promise<void> {
   const client = new KvClient({ url: (stand.processes.get('a') as MillraceProcess).kvUrl, token });
   const value = 'v'.repeat(64);
-  for (let from = 0; from < ENTRIES; from += COMMANDS_PER_PIPELINE) {
-    const commands = Array.from({ length: COMMANDS_PER_PIPELINE }, (_, at) => ['SET', `key:${from + at}`, value]);
+  for (let first = from; first < to; first += COMMANDS_PER_PIPELINE) {
+    const commands = Array.from({ length: COMMANDS_PER_PIPELINE }, (_, at) => ['SET', `key:${first + at}`, value]);
     const outcome = await eventually(() => client.pipeline(commands), SERVED);
     if (outcome.kind !== 'done') throw new Error(outcome.why);
   }
   client.close();
 }
 
-/** Of all processes that live on, without what they need when nothing happens. */
-async function takeover(stand: ClusterStand, shard: string): Promise<{ ranMs: number; replayMs: number }> {
+interface Takeover {
+  /** Of all processes that live on, without what they need when nothing happens. */
+  readonly ranMs: number;
+  readonly replayMs: number;
+}
+
+/** @returns the medians of some, one after the other */
+async function takeovers(stand: ClusterStand, shard: string, progress: (line: string) => void): Promise<Takeover> {
+  const all: Takeover[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const taken = await takeover(stand, shard);
+    all.push(taken);
+    progress(`${round} of ${ROUNDS}: ${taken.ranMs.toFixed(0)} ms of processor, replayed in ${taken.replayMs} ms`);
+  }
+  return { ranMs: median(all.map(({ ranMs }) => ranMs)), replayMs: median(all.map(({ replayMs }) => replayMs)) };
+}
+
+async function takeover(stand: ClusterStand, shard: string): Promise<Takeover> {
   const { name, epoch } = stand.owners().get(shard) as { name: string; epoch: number };
   const survivors = [...stand.processes].filter(([other]) => other !== name).map(([, process]) => process);
   const ran = async () => (await Promise.all(survivors.map(({ pid }) => ranOfThreadsMs(pid)))).reduce((a, b) => a + b);

@@ -6,12 +6,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
 import { bullmqResp } from './bullmq-resp.js';
+import { clusterDatabases } from './cluster-databases.js';
 import { clusterFaults } from './cluster-faults.js';
+import { clusterForwarded } from './cluster-forwarded.js';
 import { clusterReplay } from './cluster-replay.js';
 import { collections } from './collections.js';
 import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
-import { forwarded } from './forwarded.js';
 import { memory } from './memory.js';
 import { queueDelayed } from './queue-delayed.js';
 import { queueDrain } from './queue-drain.js';
@@ -30,12 +31,12 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, bullmqResp, entries, forwarded, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, entries, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
-  ...[clusterFaults, clusterReplay],
+  ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases],
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;

@@ -137,8 +137,8 @@ export class ClusterLook implements ClusterWatch {
       try {
         const record = await leases.get(sessionKey(session));
         if (record === undefined) return undefined;
-        const { isDead: isGone, readsFormat } = decodeSessionRecord(record.value);
-        return { process, report: undefined, isGone, readsFormat };
+        const { isDead: isGone, readsFormat, hasEnded } = decodeSessionRecord(record.value);
+        return hasEnded ? undefined : { process, report: undefined, isGone, readsFormat };
       } catch {
         return { process, report: undefined };
       }

@@ -180,7 +180,7 @@ export class Session {
     if (!wasLive) return;
     const { leases } = this.ports;
     // Who owns nothing may not purge, which would let it remove any lease: a sweep removes its record later (SessionSweep).
-    const ended = this.planes.length > 0 ? leases.delete(this.#key()) : markSessionDead(leases, this.id);
+    const ended = this.planes.length > 0 ? leases.delete(this.#key()) : markSessionDead(leases, this.id, ENDED);
     await ended.catch(() => undefined);
   }
 
@@ -283,6 +283,7 @@ function aliveAfter(counter: number): SessionRecord {
   return { counter, isDead: false, readsFormat: FORMAT_LEVEL };
 }
 
+const ENDED = { hasEnded: true } as const;
 const KEY_PREFIX = 'session.';
 
 export function sessionKey(session: SessionId): string {
@@ -297,18 +298,25 @@ export async function renewalsOf(leases: LeaseStore, session: SessionId): Promis
 
 /**
  * SE2: after this, the session cannot renew. Undefined when it showed a sign of life meanwhile, or nobody knows.
+ * @param end  who says so of itself has ended
  * @returns how often it had renewed by then
  */
-export async function markSessionDead(leases: LeaseStore, session: SessionId): Promise<number | undefined> {
+export async function markSessionDead(
+  leases: LeaseStore,
+  session: SessionId,
+  end: Pick<SessionRecord, 'hasEnded'> = {},
+): Promise<number | undefined> {
   const record = await leases.get(sessionKey(session));
   if (record === undefined) {
-    // It has ended, or a lagging server does not show it yet: only a record of our own settles that.
-    const created = await leases.create(sessionKey(session), encodeSessionRecord({ counter: 0, isDead: true }));
+    // It has ended, or a lagging server does not show it yet: only a record of our own settles that. Where one can be made
+    // there was none any more.
+    const ended = encodeSessionRecord({ counter: 0, isDead: true, ...ENDED });
+    const created = await leases.create(sessionKey(session), ended);
     return created.kind === 'stored' ? 0 : undefined;
   }
   const found = decodeSessionRecord(record.value);
   if (found.isDead) return found.counter;
-  const dead = encodeSessionRecord({ ...found, isDead: true });
+  const dead = encodeSessionRecord({ ...found, isDead: true, ...end });
   const outcome = await leases.update(sessionKey(session), dead, record.revision);
   return outcome.kind === 'stored' ? found.counter : undefined;
 }

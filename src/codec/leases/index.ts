@@ -42,6 +42,8 @@ const sessionRecord = openFields({
   isDead: flag,
   /** Up to which level its process reads what is stored. Not in those of older versions, which read the first alone. */
   readsFormat: absent(integer),
+  /** Of one that is dead: its process has ended in order, and needs nothing any more. Not known to older versions. */
+  hasEnded: absent(flag),
 });
 export type SessionRecord = TypeOf<typeof sessionRecord>;
 export const [encodeSessionRecord, decodeSessionRecord] = bothWays(versioned(1, sessionRecord), 'a session');

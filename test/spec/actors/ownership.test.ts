@@ -1,7 +1,7 @@
 /** Proves SE2–SE4, SH2, SH3, SH5, SH6. */
 import { expect } from 'chai';
 import { rendezvousOwner } from '../../../src/actors/runtime/index.js';
-import { sessionKey } from '../../../src/actors/runtime/session.js';
+import { markSessionDead, sessionKey } from '../../../src/actors/runtime/session.js';
 import { decodeSessionRecord, decodeShardLease } from '../../../src/codec/leases/index.js';
 import { OK } from '../../../src/domain/kv/index.js';
 import type { SessionId, ShardName } from '../../../src/kernel/index.js';
@@ -73,7 +73,23 @@ describe('ownership of a shard', () => {
     for (const { session } of [owner, edge]) await session.close();
     expect(await recordOf(owner)).to.equal(undefined);
     const record = await recordOf(edge);
-    expect(record && decodeSessionRecord(record.value).isDead).to.equal(true);
+    expect(record && decodeSessionRecord(record.value)).to.include({ isDead: true, hasEnded: true });
+  });
+
+  it('says of one that removed its record that it has ended, and of one that was killed that it may come back (SE2)', async () => {
+    const [killed, ended] = [await stand.start(), await stand.start()];
+    await stand.time.advance(500);
+    killed.kill();
+    await ended.session.close();
+    const marked = async ({ session: { id } }: typeof killed) => {
+      await markSessionDead(stand.leases, id);
+      const record = await stand.leases.get(sessionKey(id));
+      return record && decodeSessionRecord(record.value);
+    };
+    expect(await marked(ended)).to.include({ isDead: true, hasEnded: true });
+    expect(await marked(killed))
+      .to.include({ isDead: true })
+      .and.not.to.have.property('hasEnded');
   });
 
   it('goes to a successor after its owner has been silent for the takeover time, not before', async () => {

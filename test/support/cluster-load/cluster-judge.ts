@@ -30,6 +30,7 @@ export async function judgeCluster(stand: ClusterStand, load: ClusterLoad): Prom
   }
   for (const { account, workflows } of load.accounts) await expectEnded(stand, account, workflows.acked);
   await expectShownAlike(stand);
+  expectNoWarnings(stand);
   const { code, stdout, stderr } = await stand.cluster.run(['journal', 'verify', '--all']);
   expect(code, `${stdout}${stderr}`).to.equal(0);
 }
@@ -57,6 +58,12 @@ async function expectShownAlike(stand: ClusterStand): Promise<void> {
     }
   }
   await fresh.kill('SIGTERM');
+}
+
+/** Listeners that pile up while something is away are said by Node.js, in lines that are not ours. */
+function expectNoWarnings({ everStarted }: ClusterStand): void {
+  const lines = everStarted.flatMap(({ process }) => process.stderr().split('\n'));
+  expect(lines.filter((line) => line.includes('MaxListenersExceeded'))).to.deep.equal([]);
 }
 
 function stateOf(process: MillraceProcess, account: LoadAccount): Promise<ReadSideState> {

@@ -130,6 +130,8 @@ export const GOLDEN_SESSIONS = [
   { counter: 0, isDead: false },
   { counter: 256, isDead: true },
   { counter: 3, isDead: false, readsFormat: 2 },
+  { counter: 3, isDead: true, readsFormat: 2, hasEnded: true },
+  { counter: 0, isDead: true, hasEnded: true },
 ];
 export const GOLDEN_BOOT_TIMES = [
   [],

@@ -107,6 +107,8 @@ describe('a look at the cluster', () => {
     await process('node-d', undefined);
     await leases.delete(sessionKey('node-d' as SessionId));
     await leases.create(sessionKey('node-e' as SessionId), encodeSessionRecord({ counter: 1, isDead: false }));
+    const ended = encodeSessionRecord({ counter: 1, isDead: true, hasEnded: true });
+    await leases.create(sessionKey('node-f' as SessionId), ended);
     const { processes, alarms } = await status();
     expect(processes.map(({ process, state }) => `${process} ${state}`)).to.deep.equal([
       'node-a not-ready',

@@ -28,11 +28,11 @@ interface Cost {
   readonly allMicros: number;
 }
 
-export const forwarded: Bench = {
-  name: 'forwarded',
+export const clusterForwarded: Bench = {
+  name: 'cluster-forwarded',
   summary: 'a GET and a SET at an edge that owns nothing, beside the same at the owner',
   async run(progress) {
-    if (isWrkMissing()) return { figures: [], skipped: ['forwarded: wrk is not installed'] };
+    if (isWrkMissing()) return { figures: [], skipped: ['cluster-forwarded: wrk is not installed'] };
     const nats = await startNatsServer({ syncAlways: true, user: 'app', password: 'app', systemPassword: 'sys' });
     const [owner, edge] = [await Millrace.create(), await Millrace.create()];
     try {

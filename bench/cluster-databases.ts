@@ -1,0 +1,152 @@
+/**
+ * What a command costs when the commands that come in at once are of one database, or of as many as there are: the same
+ * load on one process, 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn. The one
+ * is the database of the first start, which no plan holds to so many commands a second.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { ranOfThreadsMs } from './cluster-forwarded.js';
+import { atMost, type Bench, type Figure, median } from './figures.js';
+import { EMAIL, MANAGEMENT_KEY, Millrace, TOKEN } from './millrace.js';
+import { ranMs } from './redis.js';
+import { sized } from './sizes.js';
+import { isWrkMissing, wrk } from './wrk.js';
+
+const DATABASES = sized(2000, 100);
+const ROUNDS = sized(5, 1);
+const SECONDS = sized(3, 1);
+const CONNECTIONS = 64;
+const MADE_AT_ONCE = 16;
+/** A key of the management API may ask so often; who has asked too often asks again later. */
+const TOO_OFTEN = 429;
+const LATER_MS = 1000;
+/** As many shards as a cluster has by default. */
+const ENV = { MILLRACE_KV_SHARDS: '16', MILLRACE_SECRET_MIN_CHARACTERS: '1' };
+/** The smallest plan of an account that has room for them. */
+const PLAN = 'msgq_fixed_10m';
+const VERBS = {
+  GET: 'wrk.format("GET", path("get"), headers)',
+  SET: 'wrk.format("POST", path("set"), headers, value)',
+};
+
+/** Microseconds of processor a request. */
+interface Cost {
+  readonly main: number;
+  readonly all: number;
+}
+
+export const clusterDatabases: Bench = {
+  name: 'cluster-databases',
+  summary: `processor time of a command, to one database and to ${DATABASES} in turn`,
+  async run(progress) {
+    if (isWrkMissing()) return { figures: [], skipped: ['cluster-databases: wrk is not installed'] };
+    const millrace = await Millrace.create();
+    try {
+      await millrace.start({ isWatched: false, env: ENV });
+      const tokens = await makeDatabases(millrace.managementUrl);
+      progress(`${tokens.length} databases`);
+      return { figures: figuresOf(await measure(millrace, tokens, progress)), skipped: [] };
+    } finally {
+      await millrace.dispose();
+    }
+  },
+};
+
+/** @returns their tokens */
+async function makeDatabases(url: string): Promise<readonly string[]> {
+  const [account] = (await managed(url, 'GET', '/v2/msgq/users')) as { id: string }[];
+  await managed(url, 'POST', `/v2/msgq/set-plan/${account?.id}`, { plan_name: PLAN });
+  const tokens: string[] = [];
+  let begun = 0;
+  const maker = async () => {
+    while (begun < DATABASES) {
+      begun += 1;
+      const body = { database_name: `bench-${begun}`, primary_region: 'eu-west-1' };
+      const made = (await managed(url, 'POST', '/v2/kv/database', body)) as { rest_token: string };
+      tokens.push(made.rest_token);
+    }
+  };
+  await Promise.all(Array.from({ length: MADE_AT_ONCE }, maker));
+  return tokens;
+}
+
+async function managed(url: string, method: string, path: string, body?: unknown): Promise<unknown> {
+  const authorization = `Basic ${Buffer.from(`${EMAIL}:${MANAGEMENT_KEY}`).toString('base64')}`;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.status === TOO_OFTEN) {
+    await delay(LATER_MS);
+    return managed(url, method, path, body);
+  }
+  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 200)}`);
+  return JSON.parse(text);
+}
+
+/** Lua for as many requests as there are databases: a key each. */
+function requests(tokens: readonly string[], format: string): string {
+  return `local tokens = { ${tokens.map((token) => `"${token}"`).join(',')} }
+local value = string.rep("v", 64)
+local all = {}
+for i = 1, ${DATABASES} do
+  local function path(verb) return string.format("/%s/key:%012d", verb, i) end
+  local headers = { ["Authorization"] = "Bearer " .. tokens[(i - 1) % #tokens + 1] }
+  all[i] = ${format}
+end
+return all`;
+}
+
+type Costs = ReadonlyMap<string, readonly Cost[]>;
+
+async function measure(
+  millrace: Millrace,
+  tokens: readonly string[],
+  progress: (line: string) => void,
+): Promise<Costs> {
+  const { url, pid } = millrace;
+  const costs = new Map<string, Cost[]>();
+  // The first round warms up and gives each database its keys; it does not count.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const line: string[] = [];
+    for (const [verb, format] of Object.entries(VERBS)) {
+      for (const [name, some] of [
+        [`${verb}, one database`, [TOKEN]],
+        [`${verb}, ${DATABASES} databases`, tokens],
+      ] as const) {
+        const before = { main: await ranMs(pid), all: await ranOfThreadsMs(pid) };
+        const load = await wrk({ url, requests: requests(some, format), connections: CONNECTIONS, seconds: SECONDS });
+        if (load.errors > 0) throw new Error(`${name}: ${load.errors} errors`);
+        const perRequest = 1000 / (load.requestsPerSecond * SECONDS);
+        const cost = {
+          main: ((await ranMs(pid)) - before.main) * perRequest,
+          all: ((await ranOfThreadsMs(pid)) - before.all) * perRequest,
+        };
+        if (round > 0) costs.set(name, [...(costs.get(name) ?? []), cost]);
+        line.push(`${name} ${Math.round(load.requestsPerSecond)}/s at ${cost.main.toFixed(0)} µs`);
+      }
+    }
+    progress(`${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}: ${line.join(', ')}`);
+  }
+  return costs;
+}
+
+function figuresOf(costs: Costs): readonly Figure[] {
+  const of = (name: string, field: keyof Cost) => median((costs.get(name) ?? []).map((cost) => cost[field]));
+  return Object.keys(VERBS).flatMap((verb): Figure[] => {
+    const [one, many] = [`${verb}, one database`, `${verb}, ${DATABASES} databases`];
+    return [
+      {
+        name: `${verb}, ${DATABASES} databases / one, processor time`,
+        value: of(many, 'all') / of(one, 'all'),
+        unit: 'ratio',
+        target: atMost(1.2),
+      },
+      ...[one, many].flatMap((name): Figure[] => [
+        { name: `  ${name}, all threads`, value: of(name, 'all'), unit: 'µs' },
+        { name: `  ${name}, main thread`, value: of(name, 'main'), unit: 'µs' },
+      ]),
+    ];
+  });
+}
