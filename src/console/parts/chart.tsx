@@ -36,7 +36,7 @@ export function Chart({ title, times, series, format = short, height = 180 }: Ch
   return (
     <figure class="chart" style={{ margin: 0 }}>
       <figcaption class="row between">
-        <h2>{title}</h2>
+        <h2 class="title">{title}</h2>
         <span class="small muted">{times[shown] === undefined ? '' : new Date(times[shown]).toLocaleString()}</span>
       </figcaption>
       <div ref={box} style={{ minHeight: `${height}px` }} role="img" aria-label={spoken(title, series, format)} />

@@ -41,32 +41,9 @@ export function DifferenceTab({ database }: { readonly database: Database }) {
 function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; readonly hasMore: boolean }) {
   const opened = useSignal<Change | undefined>(undefined);
   const shown = useSignal(SHOWN);
-  const columns: readonly Column<Change>[] = [
-    {
-      title: 'Key',
-      cell: (change) => (
-        <button
-          type="button"
-          class="link wrap-anywhere"
-          onClick={() => {
-            opened.value = change;
-          }}
-        >
-          <span dir="auto">{shownText(change.key)}</span>
-        </button>
-      ),
-    },
-    {
-      title: 'What',
-      cell: ({ change, hasExpired }) => <Badge tone={TONES[change]}>{hasExpired ? 'expired' : change}</Badge>,
-    },
-    { title: 'Entries', cell: ({ entryCount }) => whole(entryCount), isNumber: true },
-    {
-      title: 'Last change',
-      cell: ({ entries }) => <Time at={entries.at(-1)?.time} as="ago" />,
-      isWideOnly: true,
-    },
-  ];
+  const columns = columnsOf((change) => {
+    opened.value = change;
+  });
   return (
     <>
       <Table
@@ -100,6 +77,29 @@ function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; re
       )}
     </>
   );
+}
+
+function columnsOf(open: (change: Change) => void): readonly Column<Change>[] {
+  return [
+    {
+      title: 'Key',
+      cell: (change) => (
+        <button type="button" class="link wrap-anywhere" onClick={() => open(change)}>
+          <span dir="auto">{shownText(change.key)}</span>
+        </button>
+      ),
+    },
+    {
+      title: 'What',
+      cell: ({ change, hasExpired }) => <Badge tone={TONES[change]}>{hasExpired ? 'expired' : change}</Badge>,
+    },
+    { title: 'Entries', cell: ({ entryCount }) => whole(entryCount), isNumber: true },
+    {
+      title: 'Last change',
+      cell: ({ entries }) => <Time at={entries.at(-1)?.time} as="ago" />,
+      isWideOnly: true,
+    },
+  ];
 }
 
 function OneChange({ change, onClose }: { readonly change: Change; onClose(): void }) {
