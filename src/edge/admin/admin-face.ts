@@ -20,6 +20,7 @@ import type {
   Timers,
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ADMIN_LOOKS, ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
@@ -30,6 +31,7 @@ export interface AdminHandlerParts {
   readonly control: ManagementControl;
   /** Seals with the key file; it is asked for when a session begins or is looked at. */
   readonly sealing: () => Sealing;
+  readonly publicUrls: { readonly search: string };
   readonly audit: JournalAudit;
   /** The way to the keys of databases. */
   readonly gateway: KvGateway;
@@ -60,7 +62,7 @@ export interface AdminHandlerParts {
 }
 
 export class AdminFace {
-  readonly sessions: SealedSessions;
+  readonly pages: Pages;
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly streams = new Shares(ADMIN_STREAMS);
@@ -72,7 +74,7 @@ export class AdminFace {
   constructor(readonly parts: AdminHandlerParts) {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
-    this.sessions = new SealedSessions(parts);
+    this.pages = { sessions: new SealedSessions(parts), publicUrls: parts.publicUrls };
   }
 
   get isDraining(): boolean {

@@ -1,9 +1,8 @@
 /**
  * The operators' API, for whoever has the port: `/v2/admin/…`. Signed in with the credentials of the management API, or
- * with a session that was begun with them. Nothing here has a second spelling, and nothing here changes anything but
- * sessions.
+ * with a session that was begun with them. Nothing here has a second spelling.
  *
- * Order of judgement: credentials (401), route (404, 405), rights (403), whose it is (404), what is asked (400).
+ * Order of judgement: credentials (401), the header of a page's change (403), route (404, 405), rights (403), whose it is (404), what is asked (400).
  */
 import type { IncomingMessage } from 'node:http';
 import { adminRefusalOf, MANAGEMENT_REFUSALS } from '../error-map.js';
@@ -14,6 +13,7 @@ import { type Mounted, mounted } from '../http/mounted.js';
 import { RefusedRequest } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
+import { sessionOf } from '../sessions/page-requests.js';
 import { sessionIn } from '../sessions/sealed-sessions.js';
 import { mustBeAllowed } from '../team-permissions.js';
 import { AdminCall, type AdminCaller } from './admin-call.js';
@@ -50,7 +50,7 @@ async function answer(face: AdminFace, { request, response }: HttpExchange, path
 
 /** @throws Refused 401, 429; CONTROL_STALE */
 function callerOf(
-  { parts, sessions, signIns, addresses }: AdminFace,
+  { parts, pages, signIns, addresses }: AdminFace,
   request: IncomingMessage,
   path: string,
 ): AdminCaller {
@@ -59,7 +59,7 @@ function callerOf(
   const session = path === SESSIONS ? undefined : sessionIn(headers.authorization, headers.cookie);
   const lookUp = () => {
     if (credentials !== undefined) return parts.access.grantForKey(credentials.email, credentials.key);
-    return session === undefined ? undefined : sessions.grantFor(session);
+    return session === undefined ? undefined : pages.sessions.grantFor(session);
   };
   const secret = credentials?.key ?? session;
   const address = () => addresses.of(request);
@@ -70,5 +70,7 @@ function callerOf(
     const isOfConsole = session !== undefined || path === SESSION || path === SESSIONS;
     throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, isOfConsole ? {} : CHALLENGE);
   }
+  // A browser sends its cookie along whoever has it ask: PGR1, PGR2.
+  if (headers.authorization === undefined && session !== undefined) sessionOf(pages, request);
   return { grant, lookUp };
 }

@@ -155,6 +155,7 @@ export class AdminStand extends ManagementHarness {
       }),
       control: this.control,
       sealing: () => this.sealing,
+      publicUrls: { search: 'https://console.example' },
       audit: this.audit,
       gateway: this.gateway,
       messageLog: this.messageLog,

@@ -19,7 +19,7 @@ describe('operators: sessions', function () {
 
   const begin = async (as: Caller = stand.owner) => {
     const answer = await stand.ok('POST', '/v2/admin/sessions', { as });
-    return { ...answer, shown: answer.json as Record<string, unknown> & { session: string } };
+    return { ...answer, shown: answer.json as Record<string, unknown> & { session: string; csrf: string } };
   };
   const shownTo = (headers: Record<string, string>) => stand.call('GET', '/v2/admin/session', { as: null, headers });
   const byBearer = async (text: string) => (await shownTo({ authorization: `Bearer ${text}` })).status;
@@ -37,7 +37,7 @@ describe('operators: sessions', function () {
       operator: true,
     });
     const { json } = await shownTo({ authorization: `Bearer ${shown.session}` });
-    const { session: _, until: __, ...who } = shown;
+    const { session: _, until: __, csrf: ___, ...who } = shown;
     expect(json).to.deep.equal(who);
   });
 
@@ -110,12 +110,24 @@ describe('operators: sessions', function () {
 
   it('are forgotten by the browser when they are ended', async () => {
     const { shown } = await begin();
-    const headers = { cookie: `millrace_session=${encodeURIComponent(shown.session)}` };
+    const cookie = `millrace_session=${encodeURIComponent(shown.session)}`;
+    const headers = { cookie, 'millrace-csrf': shown.csrf };
     const answer = await stand.call('DELETE', '/v2/admin/session', { as: null, headers });
     expect([answer.status, answer.text]).to.deep.equal([200, '"OK"']);
     expect(answer.headers.get('set-cookie')).to.equal(
       'millrace_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
     );
+  });
+
+  it('change nothing by their cookie alone, nor for a page of another origin (PGR1, PGR2)', async () => {
+    const { shown } = await begin();
+    const cookie = `millrace_session=${encodeURIComponent(shown.session)}`;
+    const rebuild = (headers: Record<string, string>) =>
+      stand.call('POST', '/v2/admin/read-models/messages/rebuild', { as: null, headers: { cookie, ...headers } });
+    const csrf = { 'millrace-csrf': shown.csrf };
+    const forged = await rebuild({});
+    const elsewhere = await rebuild({ ...csrf, origin: 'https://other.example' });
+    expect([forged.status, elsewhere.status, (await rebuild(csrf)).status]).to.deep.equal([403, 403, 200]);
   });
 
   it('are worth nothing once they are ended, wherever they were copied to, and others go on', async () => {

@@ -14,15 +14,16 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
   adminRoute('POST /v2/admin/sessions', {
     summary: 'Begins a session, with e-mail and API key; its cookie comes with the answer.',
     permission: 'read',
-    answer: json(record({ session: TEXT, until: { ...TEXT, format: 'date-time' }, ...SHOWN })),
+    answer: json(record({ session: TEXT, until: { ...TEXT, format: 'date-time' }, csrf: TEXT, ...SHOWN })),
     async handle(call) {
       const { face, request } = call;
       const credentials = basicCredentials(request.headers.authorization);
       if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized);
-      const { text, untilMs } = face.sessions.begin(credentials);
+      const { text, untilMs } = face.pages.sessions.begin(credentials);
+      const csrf = face.pages.sessions.opened(text)?.csrf;
       const until = new Date(untilMs).toISOString();
-      call.json(JSON.stringify({ session: text, until, ...shown(call) }), {
-        'Set-Cookie': sessionCookie(text, Math.floor(face.sessions.sessionMs / 1000), face.parts.isSecure),
+      call.json(JSON.stringify({ session: text, until, csrf, ...shown(call) }), {
+        'Set-Cookie': sessionCookie(text, Math.floor(face.pages.sessions.sessionMs / 1000), face.parts.isSecure),
       });
     },
   }),
@@ -44,7 +45,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
     async handle(call) {
       const { authorization, cookie: cookies } = call.request.headers;
       const text = sessionIn(authorization, cookies);
-      const session = text === undefined ? undefined : call.face.sessions.named(text);
+      const session = text === undefined ? undefined : call.face.pages.sessions.named(text);
       if (session !== undefined) {
         await call.ask({ type: 'SignOut', session: session.name, untilMs: session.untilMs }, 'SignedOut');
       }
