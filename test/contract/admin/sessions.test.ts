@@ -28,6 +28,7 @@ describe('operators: sessions', function () {
     const { shown } = await begin();
     expect(shown).to.deep.equal({
       session: shown.session,
+      csrf: shown.csrf,
       until: new Date(stand.control.nowMs + 12 * HOUR_MS).toISOString(),
       email: 'owner@example.com',
       customer_id: 'owner@example.com',
