@@ -80,6 +80,13 @@ export interface MessageLog {
   events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage>;
   /** @param trimBytes as of the log */
   dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage>;
+  /** Events by state. @param states empty: any */
+  eventCounts(
+    account: AccountId,
+    filter: MessageFilter,
+    states: readonly MessageState[],
+    seen: number,
+  ): Promise<Counts>;
   /** Entries of the DLQ by the status of their last response; 0: there was none. */
   dlqCounts(account: AccountId, filter: MessageFilter, seen: number): Promise<Counts>;
 }

@@ -15,6 +15,7 @@ import type {
   LogPage,
   LogQuery,
   MessageLog,
+  MessageState,
   RunEventPage,
   RunEventQuery,
   RunLog,
@@ -120,6 +121,15 @@ export class ReadModels implements MessageLog, RunLog {
 
   async dlqCounts(account: AccountId, filter: MessageFilter, seen: number): Promise<Counts> {
     return this.#answer(account, seen, (isLate) => this.#store.reader.dlqCounts(account, filter, isLate));
+  }
+
+  async eventCounts(
+    account: AccountId,
+    filter: MessageFilter,
+    states: readonly MessageState[],
+    seen: number,
+  ): Promise<Counts> {
+    return this.#answer(account, seen, (isLate) => this.#store.reader.eventCounts(account, { filter, states }, isLate));
   }
 
   async runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts> {

@@ -9,7 +9,15 @@
 import type { DlqSelector, Envelope, MessageFilter } from '../domain/queue/index.js';
 import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
 import { bothWays, opaque, versioned } from '../kernel/schema/index.js';
-import type { LogQuery, MaybeBehind, Period, RunEventQuery, RunLogFilter, RunQuery } from '../ports/index.js';
+import type {
+  LogQuery,
+  MaybeBehind,
+  MessageState,
+  Period,
+  RunEventQuery,
+  RunLogFilter,
+  RunQuery,
+} from '../ports/index.js';
 
 export type StatisticsQuestion =
   | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
@@ -33,6 +41,13 @@ export type Question =
       readonly filter: MessageFilter;
       readonly seen: number;
     }
+  | {
+      readonly kind: 'event-counts';
+      readonly account: AccountId;
+      readonly filter: MessageFilter;
+      readonly states: readonly MessageState[];
+      readonly seen: number;
+    }
   | { readonly kind: 'run-counts'; readonly account: AccountId; readonly filter: RunLogFilter; readonly seen: number }
   | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
   | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number }
@@ -42,6 +57,7 @@ const KINDS: ReadonlySet<string> = new Set<Question['kind']>([
   'events',
   'dlq',
   'dlq-counts',
+  'event-counts',
   'runs',
   'run-counts',
   'run-events',

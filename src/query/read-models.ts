@@ -13,6 +13,7 @@ import type {
   LogPage,
   LogQuery,
   MessageLog,
+  MessageState,
   RunEvent,
   RunEventPage,
   RunEventQuery,
@@ -63,6 +64,15 @@ export class AskedReadModels implements MessageLog, RunLog {
     return this.#counts({ kind: 'dlq-counts', account, filter, seen });
   }
 
+  async eventCounts(
+    account: AccountId,
+    filter: MessageFilter,
+    states: readonly MessageState[],
+    seen: number,
+  ): Promise<Counts> {
+    return this.#counts({ kind: 'event-counts', account, filter, states, seen });
+  }
+
   async runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts> {
     return this.#counts({ kind: 'run-counts', account, filter, seen });
   }
@@ -109,6 +119,10 @@ export async function answer(
     }
     case 'dlq-counts':
       return encodePlain(await log.dlqCounts(question.account, question.filter, question.seen));
+    case 'event-counts': {
+      const { account, filter, states, seen } = question;
+      return encodePlain(await log.eventCounts(account, filter, states, seen));
+    }
     case 'run-counts':
       return encodePlain(await log.runCounts(question.account, question.filter, question.seen));
     case 'run-events': {

@@ -104,6 +104,10 @@ export class MemoryQueue implements QueueGateway, MessageLog {
     return { entries, after: undefined };
   }
 
+  async eventCounts(): Promise<Counts> {
+    return { counts: {}, isWhole: true };
+  }
+
   async dlqCounts(account: AccountId, filter: MessageFilter): Promise<Counts> {
     const selector = { kind: 'filter', filter, count: 0, after: undefined, order: 'latestFirst' } as const;
     const { entries } = await this.dlq(account, selector);

@@ -110,6 +110,12 @@ class ScriptedMessageLog implements MessageLog {
   readonly counted: object[] = [];
   counts: Counts = { counts: {}, isWhole: true };
 
+  async eventCounts(_account: AccountId, filter: object, states: readonly string[], seen: number): Promise<Counts> {
+    this.counted.push({ filter, states });
+    this.seen.push(seen);
+    return this.counts;
+  }
+
   async dlqCounts(_account: AccountId, filter: object, seen: number): Promise<Counts> {
     this.counted.push(filter);
     this.seen.push(seen);

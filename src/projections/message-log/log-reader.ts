@@ -10,7 +10,7 @@ import { ShownParts } from '../shown-parts.js';
 import { type Prepared, prepared } from '../statements.js';
 import { type LogPlace, maybePlace, placeOf, rangeOf, textOf } from './log-places.js';
 import { groupedEvents } from './message-groups.js';
-import { MAX_LOG_PAGE_BYTES, PageParts, READ_MESSAGE } from './page-parts.js';
+import { MAX_LOG_PAGE_BYTES, PageParts, READ_MESSAGE, STATES_BY_NUMBER } from './page-parts.js';
 import { counted } from './row-counts.js';
 import { RowSearch, type SearchStep } from './row-search.js';
 import { STATE_NUMBERS } from './schema.js';
@@ -74,6 +74,21 @@ export class MessageLogReader {
       },
     );
     return { entries, after: last && (textOf(last) as DlqId) };
+  }
+
+  /** @param isLate asked after each step */
+  *eventCounts(
+    name: AccountId,
+    { filter, states }: Pick<LogQuery, 'filter' | 'states'>,
+    isLate: () => boolean,
+  ): Generator<void, Counts> {
+    const account = this.#account(name);
+    if (account === undefined) return { counts: {}, isWhole: true };
+    const order = 'latestFirst';
+    const numbers = states.map((state) => STATE_NUMBERS[state]);
+    const search = { account, filter, states: numbers, order, ...rangeOf(filter, order, undefined) } as const;
+    const found = this.#events.run({ ...search, accept: () => true });
+    return yield* counted(found, isLate, ({ state }) => STATES_BY_NUMBER.get(state as number) as string);
   }
 
   /** @param isLate asked after each step */

@@ -17,7 +17,7 @@ import { STATE_NUMBERS } from './schema.js';
 export const MAX_LOG_PAGE_BYTES = 16 * 1024 * 1024;
 
 const EMPTY = new Uint8Array();
-const STATES = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));
+export const STATES_BY_NUMBER: ReadonlyMap<number, MessageState> = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));
 
 export const READ_MESSAGE = 'SELECT name, envelope, body, created_ms, not_before_ms FROM messages WHERE id = ?';
 
@@ -49,7 +49,7 @@ export class PageParts {
     const message = this.#message(row.message as number);
     if (message === undefined) return undefined;
     const { messageId, envelope, body } = message;
-    const state = STATES.get(row.state as number);
+    const state = STATES_BY_NUMBER.get(row.state as number);
     assert(state !== undefined, 'a state without a name', { state: row.state });
     const response = row.response === null ? undefined : this.#response(row.response as number);
     this.bytes += (isBodyCounted ? body.length : 0) + (response?.body.length ?? 0);

@@ -93,6 +93,10 @@ class SaidMessageLog implements MessageLog {
     return { entries: [], after: undefined };
   }
 
+  async eventCounts() {
+    return { counts: {}, isWhole: true };
+  }
+
   dead: Counts = { counts: {}, isWhole: true };
 
   async dlqCounts() {

@@ -161,6 +161,7 @@ describe('the OpenAPI document and the faces', function () {
     await q('DELETE /v2/messages', `/v2/messages?messageIds=${second}`);
     await q('POST /v2/batch', '/v2/batch', { body: [{ destination: sink('/a') }, { destination: sink('/b') }] });
     await q('GET /v2/logs');
+    await q('GET /v2/logs/counts');
     await q('GET /v2/events');
 
     const { scheduleId } = await q('POST /v2/schedules/{destination}', `/v2/schedules/${sink('/a')}`, {

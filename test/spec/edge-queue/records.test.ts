@@ -474,6 +474,17 @@ describe('edge/queue: events', () => {
   });
 
   for (const path of ['/v2/events', '/v2/logs']) {
+    it('are counted by state, by what a list takes as a filter', async () => {
+      face.messageLog.counts = { counts: { FAILED: 2, DELIVERED: 1 }, isWhole: false };
+      const { status, json } = await face.get('/v2/logs/counts?state=DELIVERED,failed&label=a&fromDate=5');
+      expect([status, json]).to.deep.equal([200, { total: 3, counts: { FAILED: 2, DELIVERED: 1 }, isWhole: false }]);
+      const counted = face.messageLog.counted.at(-1);
+      expect(counted).to.deep.equal({ filter: { label: ['a'], fromMs: 5 }, states: ['DELIVERED', 'FAILED'] });
+      for (const other of ['cursor=5-1', 'count=1', 'order=latestFirst', 'groupBy=messageId', 'state=x']) {
+        expect((await face.get(`/v2/logs/counts?${other}`)).status, other).to.equal(400);
+      }
+    });
+
     it(`are under both names at ${path}, newest first, as fresh as the owner`, async () => {
       face.messageLog.page = { events: [event()], cursor: undefined };
       const { json } = await face.get(path);

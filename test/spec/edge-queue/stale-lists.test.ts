@@ -11,6 +11,7 @@ const LISTS = [
   '/v2/logs',
   '/v2/dlq',
   '/v2/dlq/counts',
+  '/v2/logs/counts',
   '/v2/workflows/counts',
   '/v2/workflows/logs',
   '/v2/workflows/events',

@@ -341,6 +341,16 @@ describe('the message log', () => {
       });
     });
 
+    it('counts events of a period, by state', async () => {
+      for (let number = 1; number <= 5; number += 1) await stand.store(dead(`msg_${number}`, number));
+      const { counts, isWhole } = await log.eventCounts(ACCOUNT, {}, [], seen());
+      expect([counts.CREATED, counts.FAILED, isWhole]).to.deep.equal([5, 5, true]);
+      const failed = await log.eventCounts(ACCOUNT, { fromMs: T0 + 2, toMs: T0 + 4 }, ['FAILED'], seen());
+      expect(failed.counts).to.deep.equal({ FAILED: 3 });
+      expect((await log.eventCounts(ACCOUNT, { label: ['none'] }, [], seen())).counts).to.deep.equal({});
+      expect((await log.eventCounts(OTHER_ACCOUNT, {}, [], seen())).counts).to.deep.equal({});
+    });
+
     it('counts what a filter meets, by status', async () => {
       for (let number = 1; number <= 5; number += 1) {
         await stand.store(

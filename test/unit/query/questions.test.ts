@@ -80,6 +80,11 @@ class ScriptedLog implements MessageLog, RunLog {
     return { counts: { 0: 1, 500: 2 }, isWhole: false };
   }
 
+  async eventCounts(...question: unknown[]): Promise<Counts> {
+    this.asked.push(question);
+    return { counts: { FAILED: 2 }, isWhole: true };
+  }
+
   async runCounts(...question: unknown[]): Promise<Counts> {
     this.asked.push(question);
     return { counts: { RUN_FAILED: 2 }, isWhole: true };
@@ -147,6 +152,8 @@ describe('questions to the read models', () => {
       isWhole: false,
     });
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, { label: ['x'] }, 5]);
+    expect((await asked.eventCounts(ACCOUNT, { toMs: 3 }, ['FAILED'], 6)).counts).to.deep.equal({ FAILED: 2 });
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, { toMs: 3 }, ['FAILED'], 6]);
     expect(await asked.runCounts(ACCOUNT, { fromMs: 1 }, 6)).to.deep.equal({
       counts: { RUN_FAILED: 2 },
       isWhole: true,
@@ -160,6 +167,7 @@ describe('questions to the read models', () => {
     const stale: MessageLog & RunLog = {
       events: async () => ({ events: [], cursor: undefined, behind }),
       dlq: async () => ({ entries: [], after: undefined, behind }),
+      eventCounts: async () => ({ counts: {}, isWhole: true, behind }),
       dlqCounts: async () => ({ counts: {}, isWhole: true, behind }),
       runCounts: async () => ({ counts: {}, isWhole: true, behind }),
       runs: async () => ({ ...page, behind }),

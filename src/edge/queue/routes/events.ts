@@ -3,10 +3,9 @@
  * events has both names, since clients look for either.
  */
 
-import type { MessageFilter } from '../../../domain/queue/index.js';
 import { type LogEvent, type LogQuery, MESSAGE_STATES } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT, textParameters } from '../../http/openapi/parts.js';
+import { OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { eventRecord, groupRecord } from '../../records/event-record.js';
 import {
@@ -23,12 +22,11 @@ import {
   valuesOf,
   wordsForStates,
 } from '../call-filters.js';
+import { answerCounts } from '../counts-answer.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute, texts } from '../queue-call.js';
 import { DEFAULT_EVENT_COUNT, DEFAULT_GROUP_COUNT, MAX_CALL_IDS, MAX_EVENT_COUNT } from '../queue-limits.js';
 
-const PARAMETERS: ReadonlySet<string> = new Set([
-  'cursor',
-  'count',
+const FILTERS = [
   'messageId',
   'messageIds',
   'state',
@@ -43,10 +41,9 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'label',
   'flowControlKey',
   'callerIp',
-  'order',
-  'groupBy',
-  'trimBody',
-]);
+];
+const PARAMETERS: ReadonlySet<string> = new Set([...FILTERS, 'cursor', 'count', 'order', 'groupBy', 'trimBody']);
+const OF_COUNTS: ReadonlySet<string> = new Set(FILTERS);
 
 /** Latest first, a page by message also says where its list began. */
 const GROUP_CURSOR = /^\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?$/;
@@ -69,6 +66,18 @@ export const EVENT_ROUTES: readonly QueueRoute[] = [
     parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: listEvents,
+  }),
+  queueRoute('GET /v2/logs/counts', {
+    summary: 'Counts what happened to messages, by state.',
+    permission: 'read',
+    parameters: textParameters(OF_COUNTS),
+    answer: json(schemaNamed('Counts')),
+    async handle(call) {
+      const { filter, states } = eventsIn(queryParameters(call.words.rest, OF_COUNTS));
+      const { messageLog } = call.face.parts;
+      const { account } = call.grant;
+      await answerCounts(call, await messageLog.eventCounts(account, filter, states, await call.position()));
+    },
   }),
 ];
 
@@ -116,15 +125,18 @@ function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
   return [...groups.values()];
 }
 
-function queryOf(parameters: Parameters): LogQuery {
+/** Which events are meant: with ids all of these messages. */
+function eventsIn(parameters: Parameters): Pick<LogQuery, 'filter' | 'states'> {
   const messageId = valuesOf(parameters, 'messageIds', MAX_CALL_IDS);
-  const isByIds = messageId.length > 0;
-  const filter: MessageFilter = isByIds ? { messageId } : filterOf(parameters);
+  if (messageId.length > 0) return { filter: { messageId }, states: [] };
+  return { filter: filterOf(parameters), states: statesIn(parameters, STATES_BY_WORD) };
+}
+
+function queryOf(parameters: Parameters): LogQuery {
   const isByMessage = isGrouped(parameters, 'messageId');
   const trimBytes = trimOf(parameters);
   return {
-    filter,
-    states: isByIds ? [] : statesIn(parameters, STATES_BY_WORD),
+    ...eventsIn(parameters),
     order: orderOf(parameters, 'latestFirst'),
     count: countOf(parameters, MAX_EVENT_COUNT) ?? (isByMessage ? DEFAULT_GROUP_COUNT : DEFAULT_EVENT_COUNT),
     cursor: cursorIn(parameters, isByMessage),
