@@ -17,7 +17,9 @@ import { STATE_NUMBERS } from './schema.js';
 export const MAX_LOG_PAGE_BYTES = 16 * 1024 * 1024;
 
 const EMPTY = new Uint8Array();
-export const STATES_BY_NUMBER: ReadonlyMap<number, MessageState> = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));
+export const STATES_BY_NUMBER: ReadonlyMap<number, MessageState> = new Map<number, MessageState>(
+  MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]),
+);
 
 export const READ_MESSAGE = 'SELECT name, envelope, body, created_ms, not_before_ms FROM messages WHERE id = ?';
 
