@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { allCommands } from '../../../src/domain/kv/index.js';
 import { CONNECTION_COMMANDS, createRespServer } from '../../../src/edge/index.js';
-import { MillraceError } from '../../../src/kernel/index.js';
+import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
 
 describe('native protocol: connections', () => {
   let face: RespFaceHarness;
@@ -18,6 +18,18 @@ describe('native protocol: connections', () => {
     const rows = allCommands().filter(({ flags }) => flags.includes('connection'));
     expect(rows.map(({ name }) => name).filter((name) => !CONNECTION_COMMANDS.has(name))).to.deep.equal([]);
     expect(typeof createRespServer).to.equal('function');
+  });
+
+  it('tells who is connected to a database, and nobody of another', async () => {
+    const client = await face.client();
+    await face.client(2, OTHER_PASSWORD);
+    client.send(encodeCommand(['CLIENT', 'SETNAME', 'worker']));
+    expect(await client.next()).to.equal('+OK\r\n');
+    const clients = [...face.server.clientsOf('db-first' as DatabaseId)];
+    expect(clients).to.have.length(1);
+    expect(clients[0]).to.include({ name: 'worker', db: 0, user: 'default', cmd: 'client|setname' });
+    expect(clients[0]?.addr).to.match(/^127\.0\.0\.1:\d+$/);
+    expect([...face.server.clientsOf('db-none' as DatabaseId)]).to.deep.equal([]);
   });
 
   it('answers pipelined commands in order, and asks the partition once for those that arrive together', async () => {
