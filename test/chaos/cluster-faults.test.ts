@@ -4,7 +4,7 @@
  * What was said stays true, and when a fault is over everything is served again.
  */
 import { expect } from 'chai';
-import { judgeCluster } from '../support/cluster-load/cluster-judge.js';
+import { expectWholeJournals, judgeCluster } from '../support/cluster-load/cluster-judge.js';
 import { ClusterLoad } from '../support/cluster-load/cluster-load.js';
 import { ClusterStand } from '../support/cluster-load/cluster-stand.js';
 import { keepEvidence } from '../support/cluster-load/evidence.js';
@@ -91,6 +91,7 @@ describe('a cluster that is used all the while', function () {
     const struck = await withEvidence(names.join(' and '), async () => {
       const struck = await Promise.all(names.map((name) => FAULTS[name]({ stand, random })));
       await calm(stand, used);
+      await expectWholeJournals(stand);
       return struck;
     });
     const untilMs = Date.now();

@@ -31,6 +31,11 @@ export async function judgeCluster(stand: ClusterStand, load: ClusterLoad): Prom
   for (const { account, workflows } of load.accounts) await expectEnded(stand, account, workflows.acked);
   await expectShownAlike(stand);
   expectNoWarnings(stand);
+  await expectWholeJournals(stand);
+}
+
+/** While they are written to, too. */
+export async function expectWholeJournals(stand: ClusterStand): Promise<void> {
   const { code, stdout, stderr } = await stand.cluster.run(['journal', 'verify', '--all']);
   expect(code, `${stdout}${stderr}`).to.equal(0);
 }

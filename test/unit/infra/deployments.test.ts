@@ -9,10 +9,13 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { loadConfig, SETTINGS } from '../../../src/config/index.js';
 import { type Manifest, manifestsIn, misfitsOfApi } from '../../support/manifests.js';
+import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
 
 const FOLDER = 'infra/kubernetes';
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name));
 const UNITS = readdirSync('infra/systemd').map((name) => join('infra/systemd', name));
+/** Only root may write where the package says. */
+const NGINX_WRITES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 /** A process ends within it, in order or not. */
 const SHUTDOWN_S = loadConfig({}).config.process.shutdownMs / 1000;
 
@@ -175,6 +178,33 @@ describe('infra: balancers', () => {
         this.skip();
       }
       expect(checked.stderr).to.not.match(/ALERT|WARNING/);
+      expect(checked.status).to.equal(0);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('nginx reads its file', async function () {
+    const dir = mkdtempSync(join(tmpdir(), 'millrace-balancer-'));
+    try {
+      const { key, certificate } = await selfSignedCertificate();
+      writeFileSync(join(dir, 'millrace.pem'), certificate);
+      writeFileSync(join(dir, 'millrace.key'), key);
+      const file = join(dir, 'nginx.conf');
+      const here = text('nginx.conf')
+        .replaceAll(/ millrace-(\d):/g, ' 127.0.0.$1:')
+        .replaceAll('/etc/nginx/millrace', join(dir, 'millrace'))
+        .replace(
+          /^http \{$/m,
+          `http { access_log off; ${NGINX_WRITES.map((what) => `${what}_temp_path ${dir};`).join(' ')}`,
+        );
+      writeFileSync(file, `pid ${dir}/nginx.pid;\n${here}`);
+      const checked = spawnSync('nginx', ['-t', '-q', '-e', 'stderr', '-c', file], { encoding: 'utf8' });
+      if (checked.error !== undefined || checked.stderr.includes('unknown directive "stream"')) {
+        console.log('    there is no nginx with streams here: its file is not read');
+        this.skip();
+      }
+      expect(checked.stderr).to.equal('');
       expect(checked.status).to.equal(0);
     } finally {
       rmSync(dir, { recursive: true, force: true });
