@@ -65,6 +65,13 @@ export function byShard(places: readonly PlacedPartition[]): Map<ShardName, Part
   return partitionsByShard;
 }
 
+/** Writes a fact as a line of JSON, where that was asked for, else as text. */
+export function teller({ write }: Pick<JournalCommandDeps, 'write'>, asJson: boolean) {
+  return (fact: unknown, text: string) => write(asJson ? `${JSON.stringify(fact)}\n` : text);
+}
+
+export type Tell = ReturnType<typeof teller>;
+
 const SHOW_EVERY_MS = 1000;
 
 /** Shows how far a long verb is, a line on standard error once a second. */

@@ -1,0 +1,29 @@
+/** Every command there is. */
+import type { Command } from 'commander';
+import { dataVerb, group, type RunVerb, verb } from '../parser.js';
+import { accountLine } from './account-line.js';
+import { backupLine } from './backup-line.js';
+import { clusterLine } from './cluster-line.js';
+import { dbLine } from './db-line.js';
+import { journalLine } from './journal-line.js';
+
+/** What the commands do: those of the process itself, and of each group. */
+export type RunVerbs = Readonly<Record<'process' | 'db' | 'account' | 'journal' | 'backup' | 'cluster', RunVerb>>;
+
+const END = `
+settings are MILLRACE_* variables: docs/settings.md
+exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly: docs/operations/command-line.md`;
+
+export function commandTree(runs: RunVerbs): Command {
+  const root = group('millrace', 'keys, queues, workflows and search on NATS JetStream').addHelpText('after', END);
+  verb(root, 'serve', 'starts this process', runs.process);
+  dataVerb(root, 'config', 'prints the effective settings, secrets masked', runs.process);
+  root.addCommand(dbLine(runs.db));
+  root.addCommand(accountLine(runs.account));
+  root.addCommand(journalLine(runs.journal));
+  root.addCommand(backupLine(runs.backup));
+  root.addCommand(clusterLine(runs.cluster));
+  dataVerb(root, 'tools', 'finds or fetches the nats-server to embed, and prints its path', runs.process);
+  dataVerb(root, 'version', 'prints the version', runs.process);
+  return root;
+}
