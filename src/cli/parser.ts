@@ -65,7 +65,13 @@ export function group(name: string, summary: string): Command {
  * Adds a verb below `parent`.
  * @param words its name, and the words behind it as `commander` spells them: `<one>`, `[one]`, `[more...]`
  */
-export function verb(parent: Command, words: string, summary: string, run: RunVerb): Command {
+export function verb(
+  parent: Command,
+  words: string,
+  summary: string,
+  run: RunVerb,
+  { hidden = false }: { readonly hidden?: boolean } = {},
+): Command {
   const [name = '', ...rest] = words.split(' ');
   const command = level(name, summary).allowExcessArguments(false);
   if (rest.length > 0) command.arguments(rest.join(' '));
@@ -76,7 +82,7 @@ export function verb(parent: Command, words: string, summary: string, run: RunVe
       throw new CommandFailed(command, error);
     }
   });
-  parent.addCommand(command);
+  parent.addCommand(command, { hidden });
   return command;
 }
 

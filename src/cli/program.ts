@@ -30,7 +30,8 @@ if (argv[0] !== 'serve') {
     process.exit(FAILED);
   });
 }
-const code = await runLine(commandTree(RUNS), argv, output);
+const root = commandTree(RUNS);
+const code = await runLine(root, argv, output);
 // What a command left open must not keep it from ending; what it has written goes out first.
 process.exitCode = code;
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
@@ -46,6 +47,19 @@ async function runProcess(verb: string, asked: Asked): Promise<number> {
       return 0;
     case 'tools':
       output.write(await (await import('./tools-command.js')).toolsText(asked, env));
+      return 0;
+    case 'doctor':
+      return (await import('./doctor/doctor-command.js')).doctorCommand(asked, env, output.write);
+    case 'completion':
+      output.write((await import('./completion.js')).completionScript(asked.words[0] as string));
+      return 0;
+    case 'complete':
+      output.write(
+        (await import('./completion.js'))
+          .candidates(root, asked.words)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
       return 0;
     default:
       output.write(shown(asked, { version: VERSION }, () => `${VERSION}\n`));

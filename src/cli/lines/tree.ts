@@ -17,6 +17,7 @@ exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly: docs/operatio
 export function commandTree(runs: RunVerbs): Command {
   const root = group('millrace', 'keys, queues, workflows and search on NATS JetStream').addHelpText('after', END);
   verb(root, 'serve', 'starts this process', runs.process);
+  dataVerb(root, 'doctor', 'looks for what usually keeps a start from working', runs.process);
   dataVerb(root, 'config', 'prints the effective settings, secrets masked', runs.process);
   root.addCommand(dbLine(runs.db));
   root.addCommand(accountLine(runs.account));
@@ -24,6 +25,8 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(backupLine(runs.backup));
   root.addCommand(clusterLine(runs.cluster));
   dataVerb(root, 'tools', 'finds or fetches the nats-server to embed, and prints its path', runs.process);
+  verb(root, 'completion <shell>', 'prints a script that completes commands, for bash, zsh or fish', runs.process);
   dataVerb(root, 'version', 'prints the version', runs.process);
+  verb(root, 'complete [words...]', 'what the scripts of completion ask', runs.process, { hidden: true });
   return root;
 }

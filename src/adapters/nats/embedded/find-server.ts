@@ -31,6 +31,8 @@ export interface FindServerOptions {
   readonly path?: string | undefined;
   /** Folders to look in, as in PATH, which is the default. The system folders are always looked in too. */
   readonly searchPath?: string;
+  /** False: what is on this machine, whatever its version, or nothing. Default: yes. */
+  readonly mayFetch?: boolean;
   readonly release?: ReleaseOptions;
   readonly debian?: DebianOptions;
 }
@@ -40,6 +42,7 @@ export type FoundServer = ServerRecord;
 /** @throws MillraceError NOT_FOUND when every step failed, BAD_CONFIG when the one that is named cannot be used */
 export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
   const found = await search(options);
+  if (options.mayFetch === false) return found;
   await writeRecord(options.toolsDir, found).catch((error: unknown) =>
     options.log.debug('nats-server.not-recorded', { reason: describeError(error) }),
   );
@@ -70,6 +73,7 @@ async function search(options: FindServerOptions): Promise<FoundServer> {
   const onPath = await attempt('path', () => fromPath(options, isPreferred));
   if (onPath !== undefined) return onPath;
   if (earlier !== undefined) return earlier;
+  if (options.mayFetch === false) return fromPath(options, () => true);
 
   const released = await attempt('release', async () =>
     tried(await fetchRelease(toolsDir, options.release), 'release'),
