@@ -6,6 +6,7 @@ import { VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';
 import { commandTree, type RunVerbs } from './lines/tree.js';
 import { type Asked, FAILED, type Output, oneLine, runLine, shown } from './parser.js';
+import { isHuman } from './serve-line.js';
 
 const output: Output = {
   write: (text) => void process.stdout.write(text),
@@ -23,8 +24,9 @@ const RUNS: RunVerbs = {
   cluster: async (verb, asked) => (await import('./cluster-command.js')).clusterCommand(verb, asked, env, output.write),
 };
 
+const SERVING = new Set<string | undefined>(['serve', 'dev', 'demo']);
 // A process that serves shows the whole stack, which is wanted there.
-if (argv[0] !== 'serve') {
+if (!SERVING.has(argv[0])) {
   process.on('uncaughtException', (error) => {
     output.writeError(`millrace: ${oneLine(describeError(error))}\n`);
     process.exit(FAILED);
@@ -40,7 +42,16 @@ async function runProcess(verb: string, asked: Asked): Promise<number> {
   switch (verb) {
     case 'serve': {
       (await import('./early-threads.js')).beginThreadsEarly(env);
-      return (await import('./serve-command.js')).serveCommand(env, output.write);
+      const { atTerminal, serveCommand } = await import('./serve-command.js');
+      const isRead = isHuman(asked);
+      return serveCommand(isRead ? atTerminal(env) : env, output, { isHuman: isRead });
+    }
+    case 'dev':
+    case 'demo': {
+      (await import('./early-threads.js')).beginThreadsEarly({});
+      const { devCommand } = await import('./dev/dev-command.js');
+      const demo = verb === 'demo' ? new (await import('./dev/demo.js')).Demo() : undefined;
+      return devCommand(asked, env, output, demo);
     }
     case 'config':
       output.write((await import('./config-command.js')).configText(asked, env));

@@ -1,11 +1,11 @@
 /** What `millrace doctor` looks at of the place that the settings name: directory, disk, lock, key, ports. */
 import { readFile, stat, statfs } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { LAYOUT_MARK } from '../../adapters/nats/installation/index.js';
 import { directoryTrouble, keyIdOf, NodeRandom, readFileIfThere } from '../../adapters/node/index.js';
 import type { Config } from '../../config/index.js';
 import { describeError, listenError } from '../../kernel/index.js';
+import { listens } from '../free-port.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 
 const GIB = 1024 ** 3;
@@ -84,14 +84,6 @@ export async function portsCheck(faces: Config['faces'], holder: string | undefi
   if (troubles.length === 0) return ok('ports', numbers === '' ? 'any free ones' : `${numbers}, free`);
   if (holder !== undefined) return ok('ports', `${numbers}, used by process ${holder}`);
   return fail('ports', troubles.join('; '), 'end what listens there, or set another port; 0 takes any free one');
-}
-
-/** @throws what listening there throws */
-export function listens(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(port, host, () => probe.close(() => resolve()));
-  });
 }
 
 /** The directory, or the one in which it would be made. */

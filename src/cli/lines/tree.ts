@@ -1,6 +1,7 @@
 /** Every command there is. */
 import type { Command } from 'commander';
 import { dataVerb, group, type RunVerb, verb } from '../parser.js';
+import { logOption } from '../serve-line.js';
 import { accountLine } from './account-line.js';
 import { backupLine } from './backup-line.js';
 import { clusterLine } from './cluster-line.js';
@@ -16,7 +17,10 @@ exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly: docs/operatio
 
 export function commandTree(runs: RunVerbs): Command {
   const root = group('millrace', 'keys, queues, workflows and search on NATS JetStream').addHelpText('after', END);
-  verb(root, 'serve', 'starts this process', runs.process);
+  const serving = (name: string, summary: string) => verb(root, name, summary, runs.process).addOption(logOption());
+  serving('serve', 'starts this process');
+  serving('dev', 'starts one for trying out: data that is thrown away, and what published clients read');
+  serving('demo', 'the same with sample data, a receiver, schedules and runs of a workflow');
   dataVerb(root, 'doctor', 'looks for what usually keeps a start from working', runs.process);
   dataVerb(root, 'config', 'prints the effective settings, secrets masked', runs.process);
   root.addCommand(dbLine(runs.db));
