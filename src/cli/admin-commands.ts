@@ -12,6 +12,7 @@ import { dbCommand } from './db-command.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 import { questionOf } from './journal-question.js';
 import type { Asked } from './parser.js';
+import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
 
 export function runDbCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
@@ -47,7 +48,9 @@ export function runJournalCommand(verb: string, asked: Asked, env: Environment):
     const stop = new AbortController();
     process.once('SIGINT', () => stop.abort());
     process.once('SIGTERM', () => stop.abort());
-    return journalCommand(question, journalDeps(installation, config, stop.signal));
+    const progress = new ProgressLine(process.stderr, () => performance.now());
+    const deps = journalDeps(installation, config, progress, stop.signal);
+    return journalCommand(question, deps).finally(() => progress.clear());
   });
 }
 
@@ -75,7 +78,12 @@ async function controlDeps(installation: ReachedInstallation): Promise<AccountCo
   };
 }
 
-function journalDeps(installation: ReachedInstallation, config: Config, signal: AbortSignal): JournalCommandDeps {
+function journalDeps(
+  installation: ReachedInstallation,
+  config: Config,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): JournalCommandDeps {
   const { parts, layout } = installation;
   const { journal, objects, leases, log, clock, timers, random } = parts;
   const { kv, queue } = shardNames(layout);
@@ -106,8 +114,15 @@ function journalDeps(installation: ReachedInstallation, config: Config, signal: 
         maxCommandBytes: config.bounds.maxCommandBytes,
         aliases: wireAlias === undefined ? [] : [wireAlias],
       }),
-    write: writeOut,
-    writeError: (line) => void process.stderr.write(`${line}\n`),
+    write: (output) => {
+      progress.clear();
+      return writeOut(output);
+    },
+    progress: (line) => progress.show(line),
+    writeError: (line) => {
+      progress.clear();
+      process.stderr.write(`${line}\n`);
+    },
     signal,
   };
 }

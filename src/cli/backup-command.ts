@@ -5,9 +5,10 @@
  */
 import { type Environment, loadConfig } from '../config/index.js';
 import { type BackupManifest, filesOf, type PartitionDigest } from '../journal/backup/index.js';
-import { makeBackup, proveBackup, restoreInto } from './backup-steps.js';
+import { type BackupNews, makeBackup, proveBackup, restoreInto } from './backup-steps.js';
 import { doVerb, type Verbs } from './command-line.js';
 import { type Asked, type Output, shown, UsageError } from './parser.js';
+import { ProgressLine } from './progress-line.js';
 
 interface BackupDeps extends Output {
   readonly env: Environment;
@@ -23,14 +24,15 @@ const VERBS: Verbs<BackupDeps> = { create, verify, restore };
 async function create(asked: Asked, { env, write }: BackupDeps): Promise<void> {
   const { to = '', 'key-to': keyTo } = asked.options;
   if (to === '') throw new UsageError('--to is empty: which directory?');
-  const manifest = await makeBackup(loadConfig(env).config, to, keyTo);
+  const news = newsFor(asked, write);
+  const manifest = await makeBackup(loadConfig(env).config, to, keyTo, news).finally(news.end);
   write(shown(asked, factsOf(manifest), () => summaryOf(manifest)));
 }
 
 async function verify(asked: Asked, { env, write }: BackupDeps): Promise<void> {
   const [directory = ''] = asked.words;
-  const tell = (digest: PartitionDigest) => write(shown(asked, digest, () => lineOf(digest)));
-  const manifest = await proveBackup(loadConfig(env).config, directory, tell);
+  const news = newsFor(asked, write);
+  const manifest = await proveBackup(loadConfig(env).config, directory, news).finally(news.end);
   write(shown(asked, { ...factsOf(manifest), ok: true }, () => `${summaryOf(manifest)}ok\n`));
 }
 
@@ -39,10 +41,24 @@ async function restore(asked: Asked, { env, write }: BackupDeps): Promise<void> 
   const isLost = asked.flags.has('without-key');
   if (from === '') throw new UsageError('--from is empty: which directory?');
   if (isLost && keyFrom !== undefined) throw new UsageError('--key-from or --without-key, not both');
-  const tell = (digest: PartitionDigest) => write(shown(asked, digest, () => lineOf(digest)));
-  const { manifest, shards } = await restoreInto(loadConfig(env).config, from, { from: keyFrom, isLost }, tell);
+  const news = newsFor(asked, write);
+  const key = { from: keyFrom, isLost };
+  const { manifest, shards } = await restoreInto(loadConfig(env).config, from, key, news).finally(news.end);
   const text = () => `${summaryOf(manifest)}restored into ${shards.length} shards\n`;
   write(shown(asked, { ...factsOf(manifest), restoredShards: shards.length }, text));
+}
+
+/** Digests on standard output, files on a terminal for as long as it is their turn. */
+function newsFor(asked: Asked, write: (text: string) => void): BackupNews & { end(): void } {
+  const progress = new ProgressLine(process.stderr, () => performance.now());
+  return {
+    proven: (digest) => {
+      progress.clear();
+      write(shown(asked, digest, () => lineOf(digest)));
+    },
+    onFile: (name) => progress.show(() => name),
+    end: () => progress.clear(),
+  };
 }
 
 function lineOf({ partition, keys, sections, digest }: PartitionDigest): string {

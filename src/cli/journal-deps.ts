@@ -39,6 +39,8 @@ export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, 
   ): Promise<ReplayServer>;
   /** Standard output; resolves when there is room for more. */
   write(output: string | Uint8Array): Promise<void> | void;
+  /** Shows how far a long verb is, to whoever watches. */
+  progress(line: () => string): void;
   /** Standard error: one line. */
   writeError(line: string): void;
   /** Ends `tail` and a replay that is served, and interrupts the others. */
@@ -72,26 +74,12 @@ export function teller({ write }: Pick<JournalCommandDeps, 'write'>, asJson: boo
 
 export type Tell = ReturnType<typeof teller>;
 
-const SHOW_EVERY_MS = 1000;
-
-/** Shows how far a long verb is, a line on standard error once a second. */
-export function progressLines({ clock, writeError }: JournalCommandDeps): (line: () => string) => void {
-  let shownAtMs = clock.monotonicMs();
-  return (line) => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - shownAtMs < SHOW_EVERY_MS) return;
-    shownAtMs = nowMs;
-    writeError(line());
-  };
-}
-
 /** A walk along journals is interrupted with the command, and shows how far it is. */
 export function walkOptions(deps: JournalCommandDeps) {
-  const show = progressLines(deps);
   return {
     signal: deps.signal,
     onProgress: ({ shard, position, last }: { shard: string; position: number; last: number }) =>
-      show(() => `${shard}: position ${position} of ${last}`),
+      deps.progress(() => `${shard}: position ${position} of ${last}`),
   };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../journal/index.js';
 import type { ShardName } from '../kernel/index.js';
 import { openCheckpoint } from './checkpoint-command.js';
-import { byShard, hex, type JournalCommandDeps, type PlacedPartition, progressLines, teller } from './journal-deps.js';
+import { byShard, hex, type JournalCommandDeps, type PlacedPartition, teller } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
 export async function verify(
@@ -44,7 +44,6 @@ export async function verifyAll(
 ): Promise<0 | 1> {
   const tell = teller(deps, asJson);
   const checkpoint = against === undefined ? undefined : await openCheckpoint(deps, { file: against, signedBy }, tell);
-  const show = progressLines(deps);
   const problems = checkpoint?.problems ?? [];
   for (const reason of problems) await tell({ damaged: 'checkpoint', reason }, `DAMAGED ${reason}\n`);
   let isFine = problems.length === 0;
@@ -52,7 +51,7 @@ export async function verifyAll(
   const reports = verifyInstallation(deps, {
     signal: deps.signal,
     against: checkpoint?.statement,
-    onProgress: ({ shard, phase, done, total }) => show(() => `${shard}: ${phase} ${done} of ${total}`),
+    onProgress: ({ shard, phase, done, total }) => deps.progress(() => `${shard}: ${phase} ${done} of ${total}`),
   });
   for await (const report of reports) {
     for (const [fact, line] of reportLines(report)) await tell(fact, line);

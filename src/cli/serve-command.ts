@@ -1,6 +1,6 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
 import { rmSync } from 'node:fs';
-import { refuseUnusableDirectory, streamLines } from '../adapters/node/index.js';
+import { refuseUnusableDirectory, streamLines, VERSION } from '../adapters/node/index.js';
 import { type MadeCredentials, startProcess } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
@@ -33,6 +33,7 @@ export async function serveCommand(env: Environment, output: Output, serving: Se
 async function serve(env: Environment, { write, writeError }: Output, { isHuman, throwAway, onReady }: Serving) {
   const { config, warnings } = loadConfig(env);
   await refuseUnusableDirectory(config.storage.dataDir, 'MILLRACE_DATA_DIR');
+  if (isHuman) writeError(`millrace ${VERSION}, data in ${config.storage.dataDir}; Ctrl-C ends it\n`);
   const asked = signalled();
   const stopping = new AbortController();
   void asked.then(() => stopping.abort());

@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { MillraceError } from '../../kernel/index.js';
 
 /** File systems that the kernel makes up, by their magic numbers (statfs(2)). */
-const MADE_UP: Readonly<Record<number, string>> = { 0x9fa0: '/proc', 0x62656572: '/sys', 0x27e0eb: 'a cgroup' };
+const MADE_UP: Readonly<Record<number, string>> = { 40864: '/proc', 1650812274: '/sys', 2613483: 'a cgroup' };
 
 /** @param variable the setting that names it. @throws BAD_CONFIG with the setting and the cause, each once */
 export async function refuseUnusableDirectory(path: string, variable: string): Promise<void> {
