@@ -39,13 +39,13 @@ describe('millrace dev: its settings', () => {
   });
 
   it('are printed under the names that the words of the alias make', async () => {
-    const { credentials } = await devSettings({ MILLRACE_KV_PASSWORD: 'a/password' }, '/throw/away');
+    const { credentials } = await devSettings({ MILLRACE_KV_PASSWORD: 'a/long-password' }, '/throw/away');
     const addresses = { kv: 'http://h:1', queue: 'http://h:2', resp: 'redis://h:3' };
     const lines = clientLines('Acme:AcmeQ:store', addresses, { ...credentials, kvToken: "it's" });
     expect(lines.slice(0, 4)).to.deep.equal([
       'ACME_STORE_REST_URL=http://h:1',
       "ACME_STORE_REST_TOKEN='it'\\''s'",
-      'REDIS_URL=redis://default:a%2Fpassword@h:3',
+      'REDIS_URL=redis://default:a%2Flong-password@h:3',
       'ACMEQ_URL=http://h:2',
     ]);
     expect(lines.map((line) => line.split('=')[0])).to.include.members([
