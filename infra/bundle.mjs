@@ -1,9 +1,10 @@
 /**
- * Makes one file of the program, and one of each thread, out of what tsc wrote: node infra/bundle.mjs
+ * Makes a few files of the program, and one of each thread, out of what tsc wrote: node infra/bundle.mjs
  *
  * A start of the separate files goes by into finding, opening and linking them, in the process and in each of its
  * threads. Each entry is bundled by itself, so that a thread loads what it needs and nothing else; that our own files
- * may be left out where nobody takes anything from them, package.json says (`sideEffects`). Names
+ * may be left out where nobody takes anything from them, package.json says (`sideEffects`). The program is split where
+ * it imports what a command needs when that is asked for: `help` and `completion` load a thirtieth of it. Names
  * stay, for the stack of an error, without esbuild's `keepNames`, which would cost each closure a property.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -18,8 +19,7 @@ const MAX_LINE = 120;
 // As deep below the root as every file that reads something relative to itself.
 const outdir = join(compiled, 'cli/bundle');
 
-const { outputFiles } = await build({
-  entryPoints: [join(compiled, 'cli/program.js'), ...threads.map((name) => join(compiled, 'composition', name))],
+const options = {
   outdir,
   entryNames: '[name]',
   bundle: true,
@@ -40,11 +40,16 @@ const { outputFiles } = await build({
   // Packages of CommonJS ask for Node's own modules this way.
   banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
   logLevel: 'warning',
-});
+};
+const [program, entries] = await Promise.all([
+  // All pieces lie in one folder, as deep as the rest.
+  build({ ...options, entryPoints: [join(compiled, 'cli/program.js')], splitting: true, chunkNames: '[name]-[hash]' }),
+  build({ ...options, entryPoints: threads.map((name) => join(compiled, 'composition', name)) }),
+]);
 
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir);
-for (const { path, text } of outputFiles) await writeFile(path, inAscii(text));
+for (const { path, text } of [...program.outputFiles, ...entries.outputFiles]) await writeFile(path, inAscii(text));
 
 /**
  * One character beyond ASCII has the engine keep the whole text in twice the memory. Strings have none any more; what is

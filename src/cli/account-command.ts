@@ -15,44 +15,34 @@ import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
 import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { askFor, noted, parse, RefusedCommand, runVerb, UsageError, type Verbs } from './command-line.js';
+import { askFor, doVerb, noted, RefusedCommand, type Verbs } from './command-line.js';
+import { type Asked, shown, UsageError } from './parser.js';
 
 export interface AccountCommandDeps {
   readonly client: ControlClient;
   readonly sealing: Sealing;
   readonly random: Random;
   write(text: string): void;
-  writeError(text: string): void;
 }
 
-const ACCOUNT_USAGE = `usage: millrace account create --name NAME --email EMAIL
-       millrace account list
-       millrace account show [ID|NAME|EMAIL] [--show-secrets]
-       millrace account suspend|activate [ID|NAME|EMAIL]
-       millrace account limits [ID|NAME|EMAIL] LIMIT=N ...
-       millrace account reset-tokens [ID|NAME|EMAIL]
-       (without a name: the only account there is; an ID may be a UUID of the management API)
-`;
-
-/** @returns the exit code. Never throws */
-export function accountCommand(argv: readonly string[], deps: AccountCommandDeps): Promise<number> {
-  return runVerb(['account', ACCOUNT_USAGE, VERBS], argv, deps);
+/** @param verb one of `lines/account-line.ts`. @returns the exit code. @throws UsageError, RefusedCommand, what asking throws */
+export function accountCommand(verb: string, asked: Asked, deps: AccountCommandDeps): Promise<number> {
+  return doVerb(VERBS, verb, asked, deps);
 }
 
 const VERBS: Verbs<AccountCommandDeps> = {
   create,
   list,
   show,
-  suspend: (argv, deps) => setState('passive', argv, deps),
-  activate: (argv, deps) => setState('active', argv, deps),
+  suspend: (asked, deps) => setState('passive', asked, deps),
+  activate: (asked, deps) => setState('active', asked, deps),
   limits,
   'reset-tokens': resetTokens,
 };
 
-async function create(argv: readonly string[], { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
-  const { name, email } = parse(argv, ['name', 'email'], [], 0).options;
-  if (name === undefined) throw new UsageError('--name is missing');
-  if (email === undefined || !/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError('--email is missing, or is none');
+async function create(asked: Asked, { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
+  const { name = '', email = '' } = asked.options;
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError('--email is no e-mail address');
   const tokens = newTokens(random);
   const secrets = {
     queueToken: tokens.queueToken,
@@ -72,51 +62,67 @@ async function create(argv: readonly string[], { client, random, sealing, write 
     },
   } as const;
   const account = (await askFor(client, noted(id, 'createAccount', name, command), 'OneAccount')).account;
-  write(about(account) + tokenLines(tokens) + keyLines(secrets));
+  const keys = keysOf(secrets);
+  const facts = { ...factsOf(account), ...tokens, ...keys };
+  write(shown(asked, facts, () => about(account) + tokenLines(tokens) + keyLines(keys)));
 }
 
-async function list(argv: readonly string[], { client, write }: AccountCommandDeps): Promise<void> {
-  parse(argv, [], [], 0);
-  for (const account of await allAccounts(client)) {
-    write(`${account.id}  ${account.state ?? 'active'}  ${account.name}  ${account.email}\n`);
+async function list(asked: Asked, { client, write }: AccountCommandDeps): Promise<void> {
+  const all = (await allAccounts(client)).map(factsOf);
+  const line = ({ id, state, name, email }: Facts) => `${id}  ${state}  ${name}  ${email}\n`;
+  write(shown(asked, all, () => all.map(line).join('')));
+}
+
+async function show(asked: Asked, { client, sealing, write }: AccountCommandDeps): Promise<void> {
+  const account = await find(client, asked.words[0]);
+  const limits = limitsOf(account);
+  const isOpened = asked.flags.has('show-secrets');
+  if (asked.flags.has('json')) {
+    const opened = isOpened ? { ...openedTokens(account, sealing), ...openedKeys(account, sealing) } : {};
+    write(`${JSON.stringify({ ...factsOf(account), limits, ...opened })}\n`);
+    return;
   }
+  write(`${about(account)}uuid=${uuidOf(account.id)}\n`);
+  for (const name of ACCOUNT_LIMIT_NAMES) write(`${name}=${limits[name]}\n`);
+  if (!isOpened) return;
+  // What can be opened is seen, even where the rest was sealed with a key that is lost.
+  write(tokenLines(openedTokens(account, sealing)));
+  write(keyLines(openedKeys(account, sealing)));
 }
 
-async function show(argv: readonly string[], { client, sealing, write }: AccountCommandDeps): Promise<void> {
-  const { words, flags } = parse(argv, [], ['show-secrets'], Math.min(1, argv.filter(isWord).length));
-  const account = await find(client, words[0]);
-  write(`${about(account)}uuid=${uuidOf(account.id)}\n`);
-  for (const name of ACCOUNT_LIMIT_NAMES) write(`${name}=${limitsOf(account)[name]}\n`);
-  if (!flags.has('show-secrets')) return;
-  const { secrets, readOnlyToken } = account;
-  const open = (sealed: string | undefined) => (sealed === undefined ? 'none yet' : sealing.open(sealed));
-  write(tokenLines({ queueToken: open(secrets.queueToken.sealed), readOnlyToken: open(readOnlyToken?.sealed) }));
-  write(
-    keyLines({
-      mgmtKey: open(secrets.mgmtKey.sealed),
-      signingKeyCurrent: open(secrets.signingKeyCurrent.sealed),
-      signingKeyNext: open(secrets.signingKeyNext.sealed),
-    }),
-  );
+function openedTokens({ secrets, readOnlyToken }: Account, sealing: Sealing): Tokens {
+  return { queueToken: opened(sealing, secrets.queueToken), readOnlyToken: opened(sealing, readOnlyToken) };
+}
+
+function openedKeys({ secrets }: Account, sealing: Sealing): Keys {
+  return {
+    mgmtKey: opened(sealing, secrets.mgmtKey),
+    signingKeyCurrent: opened(sealing, secrets.signingKeyCurrent),
+    signingKeyNext: opened(sealing, secrets.signingKeyNext),
+  };
+}
+
+function opened(sealing: Sealing, secret: { readonly sealed: string } | undefined): string {
+  return secret === undefined ? 'none yet' : sealing.open(secret.sealed);
 }
 
 async function setState(
   state: 'active' | 'passive',
-  argv: readonly string[],
+  asked: Asked,
   { client, write }: AccountCommandDeps,
 ): Promise<void> {
-  const { words } = parse(argv, [], [], Math.min(1, argv.length));
-  const { id, name } = await find(client, words[0]);
+  const { id, name } = await find(client, asked.words[0]);
   const action = state === 'passive' ? 'suspendAccount' : 'activateAccount';
   const command = { type: 'SetAccountState', account: id, state } as const;
-  write(about((await askFor(client, noted(id, action, name, command), 'OneAccount')).account));
+  const { account } = await askFor(client, noted(id, action, name, command), 'OneAccount');
+  write(shown(asked, factsOf(account), () => about(account)));
 }
 
-async function limits(argv: readonly string[], { client, write }: AccountCommandDeps): Promise<void> {
-  const named = argv.filter((word) => !word.includes('='));
+async function limits(asked: Asked, { client, write }: AccountCommandDeps): Promise<void> {
+  const named = asked.words.filter((word) => !word.includes('='));
   if (named.length > 1) throw new UsageError(`${named[1]} is not LIMIT=N`);
   const wanted: { -readonly [Name in keyof AccountLimits]?: number } = {};
-  for (const word of argv) {
+  for (const word of asked.words) {
     if (!word.includes('=')) continue;
     const [name = '', value = ''] = word.split('=');
     const known = ACCOUNT_LIMIT_NAMES.find((candidate) => candidate === name);
@@ -128,25 +134,25 @@ async function limits(argv: readonly string[], { client, write }: AccountCommand
   const { id, name: entity } = await find(client, named[0]);
   const command = { type: 'SetAccountLimits', account: id, limits: wanted } as const;
   const account = (await askFor(client, noted(id, 'updateLimits', entity, command), 'OneAccount')).account;
-  for (const name of ACCOUNT_LIMIT_NAMES) if (name in wanted) write(`${name}=${limitsOf(account)[name]}\n`);
+  const now = limitsOf(account);
+  const changed = ACCOUNT_LIMIT_NAMES.filter((name) => name in wanted);
+  const lines = () => changed.map((name) => `${name}=${now[name]}\n`).join('');
+  write(shown(asked, { ...factsOf(account), limits: now }, lines));
 }
 
 /** The old tokens are worth nothing by the time the new ones are printed. */
-async function resetTokens(
-  argv: readonly string[],
-  { client, random, sealing, write }: AccountCommandDeps,
-): Promise<void> {
-  const { words } = parse(argv, [], [], Math.min(1, argv.length));
-  const account = await find(client, words[0]);
-  const { id, name } = account;
+async function resetTokens(asked: Asked, { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
+  const former = await find(client, asked.words[0]);
+  const { id, name } = former;
   const tokens = newTokens(random);
   const sealed = {
     queueToken: sealedSecret(tokens.queueToken, sealing),
     readOnlyToken: sealedSecret(tokens.readOnlyToken, sealing),
   };
   const reset = { type: 'ResetQueueTokens', account: id, tokens: sealed } as const;
-  const command = noted(queueOwnerOf(account), 'rotateQueueToken', name, reset);
-  write(about((await askFor(client, command, 'OneAccount')).account) + tokenLines(tokens));
+  const command = noted(queueOwnerOf(former), 'rotateQueueToken', name, reset);
+  const { account } = await askFor(client, command, 'OneAccount');
+  write(shown(asked, { ...factsOf(account), ...tokens }, () => about(account) + tokenLines(tokens)));
 }
 
 interface Tokens {
@@ -158,23 +164,33 @@ function newTokens(random: Random): Tokens {
   return { queueToken: newQueueToken(random), readOnlyToken: newSecretText(random, 'mrq_') };
 }
 
-function isWord(word: string): boolean {
-  return !word.startsWith('--');
-}
-
 function limitsOf(account: Account): AccountLimits {
   return account.limits ?? DEFAULT_ACCOUNT_LIMITS;
 }
 
-function about({ id, name, email, state }: Account): string {
-  return `id=${id}\nname=${name}\nemail=${email}\nstate=${state ?? 'active'}\n`;
+type Facts = ReturnType<typeof factsOf>;
+
+/** What `--json` prints of an account. */
+function factsOf({ id, name, email, state = 'active' }: Account) {
+  return { id, name, email, state, uuid: uuidOf(id) };
+}
+
+function about(account: Account): string {
+  const { id, name, email, state } = factsOf(account);
+  return `id=${id}\nname=${name}\nemail=${email}\nstate=${state}\n`;
 }
 
 function tokenLines({ queueToken, readOnlyToken }: Tokens): string {
   return `queue-token=${queueToken}\nqueue-readonly-token=${readOnlyToken}\n`;
 }
 
-function keyLines(keys: Readonly<Record<'mgmtKey' | 'signingKeyCurrent' | 'signingKeyNext', string>>): string {
+type Keys = Readonly<Record<'mgmtKey' | 'signingKeyCurrent' | 'signingKeyNext', string>>;
+
+function keysOf({ mgmtKey, signingKeyCurrent, signingKeyNext }: Keys): Keys {
+  return { mgmtKey, signingKeyCurrent, signingKeyNext };
+}
+
+function keyLines(keys: Keys): string {
   const { mgmtKey, signingKeyCurrent, signingKeyNext } = keys;
   return `mgmt-key=${mgmtKey}\nsigning-key-current=${signingKeyCurrent}\nsigning-key-next=${signingKeyNext}\n`;
 }

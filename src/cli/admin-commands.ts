@@ -10,12 +10,15 @@ import { type AccountCommandDeps, accountCommand } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import { dbCommand } from './db-command.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
+import { questionOf } from './journal-question.js';
+import type { Asked } from './parser.js';
+import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
 
-export function runDbCommand(argv: readonly string[], env: Environment): Promise<number> {
+export function runDbCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
   return withInstallation(env, true, async (installation, config) => {
     const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
-    return dbCommand(argv, {
+    return dbCommand(verb, asked, {
       ...(await controlDeps(installation)),
       defaultLimits: { maxCommandBytes, maxRequestsPerDay },
       flush: async ({ id: database }, partitions: readonly PartitionName[]) => {
@@ -33,16 +36,21 @@ export function runDbCommand(argv: readonly string[], env: Environment): Promise
   });
 }
 
-export function runAccountCommand(argv: readonly string[], env: Environment): Promise<number> {
-  return withInstallation(env, true, async (installation) => accountCommand(argv, await controlDeps(installation)));
+export function runAccountCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
+  return withInstallation(env, true, async (installation) =>
+    accountCommand(verb, asked, await controlDeps(installation)),
+  );
 }
 
-export function runJournalCommand(argv: readonly string[], env: Environment): Promise<number> {
+export function runJournalCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
+  const question = questionOf(verb, asked);
   return withInstallation(env, false, (installation, config) => {
     const stop = new AbortController();
     process.once('SIGINT', () => stop.abort());
     process.once('SIGTERM', () => stop.abort());
-    return journalCommand(argv, journalDeps(installation, config, stop.signal));
+    const progress = new ProgressLine(process.stderr, () => performance.now());
+    const deps = journalDeps(installation, config, progress, stop.signal);
+    return journalCommand(question, deps).finally(() => progress.clear());
   });
 }
 
@@ -67,11 +75,15 @@ async function controlDeps(installation: ReachedInstallation): Promise<AccountCo
     sealing: await installation.sealing(),
     random: installation.parts.random,
     write: (text) => void process.stdout.write(text),
-    writeError: (text) => void process.stderr.write(text),
   };
 }
 
-function journalDeps(installation: ReachedInstallation, config: Config, signal: AbortSignal): JournalCommandDeps {
+function journalDeps(
+  installation: ReachedInstallation,
+  config: Config,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): JournalCommandDeps {
   const { parts, layout } = installation;
   const { journal, objects, leases, log, clock, timers, random } = parts;
   const { kv, queue } = shardNames(layout);
@@ -102,8 +114,15 @@ function journalDeps(installation: ReachedInstallation, config: Config, signal: 
         maxCommandBytes: config.bounds.maxCommandBytes,
         aliases: wireAlias === undefined ? [] : [wireAlias],
       }),
-    write: writeOut,
-    writeError: (line) => void process.stderr.write(`${line}\n`),
+    write: (output) => {
+      progress.clear();
+      return writeOut(output);
+    },
+    progress: (line) => progress.show(line),
+    writeError: (line) => {
+      progress.clear();
+      process.stderr.write(`${line}\n`);
+    },
     signal,
   };
 }

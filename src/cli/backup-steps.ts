@@ -30,7 +30,11 @@ import { commandLog } from './command-log.js';
 
 const keyIdOf = (path: string) => keyIdOfFile(path, new NodeRandom());
 
-type Tell = (digest: PartitionDigest) => void;
+/** What is told meanwhile: what was proven, and of which file it is the turn. */
+export interface BackupNews {
+  proven(digest: PartitionDigest): void;
+  onFile(name: string): void;
+}
 
 /**
  * Copies the installation of the settings into `directory`, which must be empty or hold an interrupted attempt.
@@ -41,6 +45,7 @@ export async function makeBackup(
   config: Config,
   directory: string,
   keyTo: string | undefined,
+  { onFile }: Pick<BackupNews, 'onFile'>,
 ): Promise<BackupManifest> {
   const { sealKeyFile } = config.storage;
   if (keyTo !== undefined && resolve(keyTo).startsWith(resolve(directory) + sep)) {
@@ -53,7 +58,7 @@ export async function makeBackup(
   const opened = await openSource(config, log);
   try {
     const keyId = await keyIdOf(sealKeyFile);
-    const files = new BackupDirectory(directory);
+    const files = new BackupDirectory(directory, onFile);
     await files.begin();
     if (keyTo !== undefined) await copyKey(sealKeyFile, keyTo);
     for (const shard of opened.installation.journals) await mustBeWhole(opened.source, shard);
@@ -66,10 +71,10 @@ export async function makeBackup(
 }
 
 /** @throws INVALID when it is not complete, JOURNAL_DAMAGED with what does not hold */
-export function proveBackup(config: Config, directory: string, tell: Tell): Promise<BackupManifest> {
-  const files = new BackupDirectory(directory);
+export function proveBackup(config: Config, directory: string, news: BackupNews): Promise<BackupManifest> {
+  const files = new BackupDirectory(directory, news.onFile);
   const reader = { files, planes: BACKUP_PLANES, log: commandLog(config), release: VERSION };
-  return verifyBackup(reader, tell);
+  return verifyBackup(reader, news.proven);
 }
 
 /**
@@ -83,10 +88,10 @@ export async function restoreInto(
   config: Config,
   directory: string,
   key: { readonly from?: string | undefined; readonly isLost: boolean },
-  tell: Tell,
+  news: BackupNews,
 ): Promise<{ readonly manifest: BackupManifest; readonly shards: readonly RestoredShard[] }> {
   const log = commandLog(config);
-  const reader = { files: new BackupDirectory(directory), planes: BACKUP_PLANES, log, release: VERSION };
+  const reader = { files: new BackupDirectory(directory, news.onFile), planes: BACKUP_PLANES, log, release: VERSION };
   const manifest = await openBackup(reader.files);
   const { sealKeyFile } = config.storage;
   if (!key.isLost) checkKey(manifest, await keyIdOf(key.from ?? sealKeyFile));
@@ -102,7 +107,7 @@ export async function restoreInto(
     await begin(opened.mark);
     if (key.from !== undefined) await installKey(manifest, key.from, sealKeyFile);
     await opened.raiseFormat(manifest.format);
-    const shards = await restoreBackup(reader, opened.target, manifest, tell);
+    const shards = await restoreBackup(reader, opened.target, manifest, news.proven);
     const places = shards.map(({ shard, epoch, claim }) => ({ shard, epoch, claim }));
     await opened.mark.write({ ...mark, state: 'complete', finishedAt: new Date().toISOString(), shards: places });
     return { manifest, shards };

@@ -10,10 +10,14 @@ import {
   signCheckpoint,
 } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
-import type { JournalCommandDeps } from './journal-deps.js';
+import { type JournalCommandDeps, type Tell, teller } from './journal-deps.js';
+import type { QuestionOf } from './journal-question.js';
 
 /** @throws JOURNAL_DAMAGED when a journal does not hold; CONFLICT when the file is there */
-export async function takeCheckpoint(deps: JournalCommandDeps, file: string): Promise<void> {
+export async function takeCheckpoint(
+  deps: JournalCommandDeps,
+  { file, asJson }: QuestionOf<'checkpoint'>,
+): Promise<void> {
   const { checkpoints, clock } = deps;
   const shards: ShardCheckpoint[] = [];
   for (const shard of deps.shards) {
@@ -25,11 +29,13 @@ export async function takeCheckpoint(deps: JournalCommandDeps, file: string): Pr
   const statement: CheckpointStatement = { clusterId, takenAt: new Date(clock.nowMs()).toISOString(), shards };
   const key = await checkpoints.signingKey();
   await checkpoints.writeFile(file, signCheckpoint(statement, key));
-  for (const { shard, number, position, hash } of shards) {
-    await deps.write(`${shard}: entry ${number} at position ${position}${number === 0 ? '' : ` has hash ${hash}`}\n`);
-  }
   const fingerprint = fingerprintOf(createPublicKey(key).export({ type: 'spki', format: 'der' }));
-  await deps.write(`wrote ${file}, signed with key ${fingerprint}\n`);
+  const lines = shards.map(
+    ({ shard, number, position, hash }) =>
+      `${shard}: entry ${number} at position ${position}${number === 0 ? '' : ` has hash ${hash}`}\n`,
+  );
+  const text = `${lines.join('')}wrote ${file}, signed with key ${fingerprint}\n`;
+  await teller(deps, asJson)({ file, fingerprint, ...statement }, text);
 }
 
 export interface OpenedCheckpoint {
@@ -44,16 +50,17 @@ export interface OpenedCheckpoint {
  * @throws INVALID when it is no checkpoint or was changed, NOT_FOUND
  */
 export async function openCheckpoint(
-  deps: JournalCommandDeps,
-  file: string,
-  signedBy: string | undefined,
+  { checkpoints }: JournalCommandDeps,
+  { file, signedBy }: { readonly file: string; readonly signedBy: string | undefined },
+  tell: Tell,
 ): Promise<OpenedCheckpoint> {
-  const { checkpoints } = deps;
   const { statement, fingerprint } = readCheckpoint(await checkpoints.readFile(file));
   const own = await checkpoints.fingerprint();
   const whose =
     fingerprint === own ? "this installation's" : 'not the one here: compare it with the fingerprint that you kept';
-  await deps.write(`checkpoint of ${statement.takenAt}, signed with key ${fingerprint}, ${whose}\n`);
+  const { takenAt } = statement;
+  const text = `checkpoint of ${takenAt}, signed with key ${fingerprint}, ${whose}\n`;
+  await tell({ checkpoint: takenAt, fingerprint, isOwnKey: fingerprint === own }, text);
   const problems: string[] = [];
   if (signedBy !== undefined && signedBy.toLowerCase() !== fingerprint) {
     problems.push(`the checkpoint: signed with key ${fingerprint}, not with ${signedBy}`);

@@ -25,32 +25,30 @@ import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
-import { STEERING_USAGE, STEERING_VERBS, steeringCommand } from './cluster-steering.js';
+import { STEERING_VERBS, steeringCommand } from './cluster-steering.js';
 import { commandLog } from './command-log.js';
+import { type Asked, shown } from './parser.js';
 import { ReachedInstallation } from './reached-installation.js';
 
-/** @returns 0 fine, 1 differences were found, 2 asked wrongly. @throws MillraceError */
+/** @returns 0 fine, 1 differences were found. @throws UsageError, MillraceError */
 export async function clusterCommand(
-  argv: readonly string[],
+  verb: string,
+  asked: Asked,
   env: Environment,
   write: (text: string) => void,
 ): Promise<number> {
-  const [verb = '', directory] = argv;
-  if (Object.hasOwn(STEERING_VERBS, verb)) return steer(argv, loadConfig(env).config, write);
-  const isOfUsers = verb === 'users' && directory !== undefined;
-  if (!isOfUsers && verb !== 'init' && verb !== 'verify' && verb !== 'adopt-key') {
-    write(STEERING_USAGE);
-    return 2;
-  }
   const { config } = loadConfig(env);
+  if (Object.hasOwn(STEERING_VERBS, verb)) return steer(verb, asked, config, write);
   if (config.isEmbedded) {
     throw new MillraceError(
       'BAD_CONFIG',
       'MILLRACE_NATS_URL is not set: an embedded server is prepared by its first start',
     );
   }
-  if (isOfUsers) {
-    write(`${await writeNatsUsers(directory, new Names(config.nats.natsPrefix), config.storage)}\n`);
+  if (verb === 'users') {
+    const [directory = ''] = asked.words;
+    const configuration = await writeNatsUsers(directory, new Names(config.nats.natsPrefix), config.storage);
+    write(shown(asked, { directory, configuration }, () => `${configuration}\n`));
     return 0;
   }
   const connections = await connect(natsOptionsOf(config, 'operator'));
@@ -59,14 +57,22 @@ export async function clusterCommand(
     const prefix = config.nats.natsPrefix;
     if (verb === 'init') {
       const layout = await initCluster(connections, { prefix, kvShards, queueShards, replicas, allowUnsynced });
-      write(`cluster ${layout.clusterId}: ${layout.kvShards} kv shards, ${layout.queueShards} queue shards, `);
-      write(`replicas ${layout.replicas}\n`);
+      const counts = `${layout.kvShards} kv shards, ${layout.queueShards} queue shards, replicas ${layout.replicas}`;
+      write(shown(asked, layout, () => `cluster ${layout.clusterId}: ${counts}\n`));
       return 0;
     }
-    if (verb === 'adopt-key') return await adoptKey(connections, config, write);
+    if (verb === 'adopt-key') {
+      write(await adoptKey(asked, connections, config));
+      return 0;
+    }
     const { layout, differences } = await verifyCluster(connections, prefix);
-    for (const { stream, kind, detail } of differences) write(`${kind} ${stream}: ${detail}\n`);
-    if (differences.length === 0) write(`cluster ${layout?.clusterId}: everything is as it was created\n`);
+    const clusterId = layout?.clusterId;
+    write(
+      shown(asked, { clusterId, differences }, () => {
+        if (differences.length === 0) return `cluster ${clusterId}: everything is as it was created\n`;
+        return differences.map(({ stream, kind, detail }) => `${kind} ${stream}: ${detail}\n`).join('');
+      }),
+    );
     return differences.length === 0 ? 0 : 1;
   } finally {
     await connections.close();
@@ -74,12 +80,12 @@ export async function clusterCommand(
 }
 
 /** For an installation whose key is lost for good: what it sealed stays closed. */
-async function adoptKey(connections: NatsConnections, config: Config, write: (text: string) => void): Promise<number> {
+async function adoptKey(asked: Asked, connections: NatsConnections, config: Config): Promise<string> {
   const { sealKeyFile } = config.storage;
   const keyId = await keyIdOf(sealKeyFile, new NodeRandom());
   await replaceSealKey(connections, config.nats.natsPrefix, keyId);
-  write(`the installation has the key ${keyId} of ${sealKeyFile} now; what another key sealed cannot be opened\n`);
-  return 0;
+  const text = `the installation has the key ${keyId} of ${sealKeyFile} now; what another key sealed cannot be opened\n`;
+  return shown(asked, { keyId, sealKeyFile }, () => text);
 }
 
 /** Streams are not compared: whoever looks at a cluster that is not well wants to see what there is. */
@@ -108,7 +114,7 @@ const LAYOUT_TRIES = 3;
 /** It hears for so many heartbeats who there is. */
 const HEARD_HEARTBEATS = 2;
 
-async function steer(argv: readonly string[], config: Config, write: (text: string) => void): Promise<number> {
+async function steer(verb: string, asked: Asked, config: Config, write: (text: string) => void): Promise<number> {
   const log = commandLog(config);
   const { connections, layout, close } = await openToLook(config, log);
   const parts = commandParts(config, connections, log);
@@ -121,7 +127,7 @@ async function steer(argv: readonly string[], config: Config, write: (text: stri
     const names = new Names(config.nats.natsPrefix);
     const shards = [CONTROL_SHARD, ...kv, ...queue];
     const by = `${userInfo().username}@${hostname()}`;
-    return await steeringCommand(argv, {
+    return await steeringCommand(verb, asked, {
       ...parts,
       cluster: new ClusterLook(
         { ...parts, membership, nats: natsStanding(connections, names, layout) },

@@ -7,7 +7,8 @@ import { FORMAT_LEVEL, type SessionId, type ShardName } from '../kernel/index.js
 import type { Clock, ClusterStatus, ClusterWatch, ProcessStatus, Timers } from '../ports/index.js';
 import { type FormatRaising, raiseFormats } from './cluster-formats.js';
 import { clusterTables } from './cluster-output.js';
-import { parse, RefusedCommand, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
+import { doVerb, RefusedCommand, type Verbs, wholeOf } from './command-line.js';
+import { type Asked, shown, UsageError } from './parser.js';
 
 export interface ClusterSteeringDeps {
   readonly cluster: ClusterWatch;
@@ -19,46 +20,33 @@ export interface ClusterSteeringDeps {
   writeError(text: string): void;
 }
 
-export const STEERING_USAGE = `usage: millrace cluster init|verify|adopt-key
-       millrace cluster users DIR
-       millrace cluster status [--json]
-       millrace cluster drain PROCESS [--wait SECONDS]
-       millrace cluster undrain PROCESS
-       millrace cluster move SHARD PROCESS|anywhere [--wait SECONDS]
-       millrace cluster upgrade
-       (PROCESS is as status shows it, or how it begins where no other begins so)
-`;
-
 /** Thirty shards that move one after the other, each with calls to destinations that have to end first. */
 const DEFAULT_WAIT_SECONDS = 120;
 const LOOK_EVERY_MS = 500;
 /** A shard is placed by itself again. */
 const ANYWHERE = 'anywhere';
-const WHICH_PROCESS = 'which process? millrace cluster status names them';
 
-/** @returns the exit code. Never throws */
-export function steeringCommand(argv: readonly string[], deps: ClusterSteeringDeps): Promise<number> {
-  return runVerb(['cluster', STEERING_USAGE, STEERING_VERBS], argv, deps);
+/** @returns the exit code. @throws UsageError, RefusedCommand, and what looking throws */
+export function steeringCommand(verb: string, asked: Asked, deps: ClusterSteeringDeps): Promise<number> {
+  return doVerb(STEERING_VERBS, verb, asked, deps);
 }
 
 export const STEERING_VERBS: Verbs<ClusterSteeringDeps> = { status, drain, undrain, move, upgrade };
 
-async function status(argv: readonly string[], { cluster, clock, write }: ClusterSteeringDeps): Promise<void> {
-  const { flags } = parse(argv, [], ['json'], 0);
+async function status(asked: Asked, { cluster, clock, write }: ClusterSteeringDeps): Promise<void> {
   const now = await cluster.look();
-  write(flags.has('json') ? `${JSON.stringify(now)}\n` : clusterTables(now, clock.nowMs()));
+  write(shown(asked, now, () => clusterTables(now, clock.nowMs())));
 }
 
-async function drain(argv: readonly string[], deps: ClusterSteeringDeps): Promise<void> {
-  const { words, options } = parse(argv, ['wait'], [], 1, WHICH_PROCESS);
+async function drain(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
   const now = await deps.cluster.look();
-  const process = processNamed(now, words[0] as string);
+  const process = processNamed(now, asked.words[0] as string);
   const mayOwn = (one: ProcessStatus) => one.process !== process && !one.isDrained && ownsShards(one);
   if (!now.processes.some(mayOwn)) {
     throw new RefusedCommand(`nobody else could own the shards of ${process}: no other process answers that may`);
   }
   await deps.steering.drain(process, (other) => now.processes.some((one) => one.process === other && answers(one)));
-  await untilSo(deps, waitMs(options), ({ processes, shards }) => {
+  await untilSo(deps, waitMs(asked), ({ processes, shards }) => {
     const own = shards.filter(({ owner }) => owner === process).map(({ shard }) => shard);
     if (own.length > 0) return `${process} to hand over ${own.join(', ')}`;
     const left = processes.find((one) => one.process === process)?.ownedShards ?? 0;
@@ -66,43 +54,42 @@ async function drain(argv: readonly string[], deps: ClusterSteeringDeps): Promis
     if (left > 0 || free.length > 0) return `others to take over ${free.map(({ shard }) => shard).join(', ')}`;
     return undefined;
   });
-  deps.write(`${process} is drained: it owns nothing, and goes on as an edge\n`);
+  const text = () => `${process} is drained: it owns nothing, and goes on as an edge\n`;
+  deps.write(shown(asked, { process, isDrained: true }, text));
 }
 
-async function upgrade(argv: readonly string[], { cluster, formats, timers, write }: ClusterSteeringDeps) {
-  parse(argv, [], [], 0);
+async function upgrade(asked: Asked, { cluster, formats, timers, write }: ClusterSteeringDeps) {
   const lookAgain = () => timers.pause(LOOK_EVERY_MS).then(() => cluster.look());
   await raiseFormats(await cluster.look(), lookAgain, formats);
-  write(`format level ${FORMAT_LEVEL} counts: programs that read less are refused\n`);
+  const text = () => `format level ${FORMAT_LEVEL} counts: programs that read less are refused\n`;
+  write(shown(asked, { format: FORMAT_LEVEL }, text));
 }
 
 /** What belongs there by itself comes back by itself. */
-async function undrain(argv: readonly string[], { cluster, steering, write }: ClusterSteeringDeps): Promise<void> {
-  const { words } = parse(argv, [], [], 1, WHICH_PROCESS);
-  const process = processNamed(await cluster.look(), words[0] as string);
+async function undrain(asked: Asked, { cluster, steering, write }: ClusterSteeringDeps): Promise<void> {
+  const process = processNamed(await cluster.look(), asked.words[0] as string);
   await steering.undrain(process);
-  write(`${process} may own shards\n`);
+  write(shown(asked, { process, isDrained: false }, () => `${process} may own shards\n`));
 }
 
-async function move(argv: readonly string[], deps: ClusterSteeringDeps): Promise<void> {
-  const { words, options } = parse(argv, ['wait'], [], 2, 'which shard, and to which process?');
-  const [name, to] = words as [string, string];
+async function move(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
+  const [name, to] = asked.words as [string, string];
   const now = await deps.cluster.look();
   const shard = shardNamed(now, name);
   if (to === ANYWHERE) {
     await deps.steering.move(shard, undefined);
-    deps.write(`${shard} is placed by itself\n`);
+    deps.write(shown(asked, { shard, process: null }, () => `${shard} is placed by itself\n`));
     return;
   }
   const process = processNamed(now, to);
   mustBeAbleToOwn(now, process, shard);
   await deps.steering.move(shard, process);
-  await untilSo(deps, waitMs(options), ({ shards }) => {
+  await untilSo(deps, waitMs(asked), ({ shards }) => {
     const { owner, state = 'without an owner' } = shards.find((one) => one.shard === shard) ?? {};
     if (owner === process && state === 'serving') return undefined;
     return `${shard} to be served by ${process}: it is ${owner === undefined ? state : `${state} at ${owner}`}`;
   });
-  deps.write(`${shard} is at ${process}\n`);
+  deps.write(shown(asked, { shard, process }, () => `${shard} is at ${process}\n`));
 }
 
 /** @param missing  what is not so yet; undefined: it is so. @throws Refused when it is not so in time */
@@ -125,8 +112,8 @@ async function untilSo(
   }
 }
 
-function waitMs(options: Readonly<Record<string, string | undefined>>): number {
-  return (wholeOption(options, 'wait') ?? DEFAULT_WAIT_SECONDS) * 1000;
+function waitMs(asked: Asked): number {
+  return (wholeOf(asked, 'wait') ?? DEFAULT_WAIT_SECONDS) * 1000;
 }
 
 /** A process, or one that is drained and gone. @throws Refused */

@@ -1,5 +1,4 @@
-/** What commands for the control actor have in common: words, exit codes, notes, and asking until there is an answer. */
-import { parseArgs } from 'node:util';
+/** What commands for the control actor have in common: asking until there is an answer, and notes of what was done. */
 import type { ControlClient } from '../actors/control/index.js';
 import {
   type AuditAction,
@@ -7,47 +6,24 @@ import {
   type ControlCommand,
   type ControlReply,
 } from '../domain/control/index.js';
-import { type AccountId, describeError, isMillraceError } from '../kernel/index.js';
+import { type AccountId, assert, isMillraceError } from '../kernel/index.js';
+import type { Asked } from './parser.js';
 
 /** Each try waits as long as the client does: together longer than a change of owners. */
 const MAX_TRIES = 3;
 
-const DONE = 0;
-const FAILED = 1;
-const WRONG_USAGE = 2;
-
-/** What is wrong with the command line; its message is one line. */
-export class UsageError extends Error {}
 /** What the control actor refused, or cannot be found. */
 export class RefusedCommand extends Error {}
 
 /** What a command can be told to do, by its first word. */
-export type Verbs<Deps> = Readonly<Record<string, (argv: readonly string[], deps: Deps) => Promise<void>>>;
+export type Verbs<Deps> = Readonly<Record<string, (asked: Asked, deps: Deps) => Promise<void>>>;
 
-/**
- * Does what the first word says. Never throws.
- * @param name of the command, for its errors
- * @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage
- */
-export async function runVerb<Deps extends { writeError(text: string): void }>(
-  [name, usage, verbs]: readonly [name: string, usage: string, verbs: Verbs<Deps>],
-  [verb, ...rest]: readonly string[],
-  deps: Deps,
-): Promise<number> {
-  try {
-    if (verb === undefined) throw new UsageError('what is to be done?');
-    const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-    if (run === undefined) throw new UsageError(`${verb} is not one of its commands`);
-    await run(rest, deps);
-    return DONE;
-  } catch (error) {
-    if (error instanceof UsageError) {
-      deps.writeError(`millrace ${name}: ${error.message}\n${usage}`);
-      return WRONG_USAGE;
-    }
-    deps.writeError(`millrace ${name}: ${describeError(error)}\n`);
-    return FAILED;
-  }
+/** @returns the exit code. @throws UsageError, RefusedCommand, and what asking throws */
+export async function doVerb<Deps>(verbs: Verbs<Deps>, verb: string, asked: Asked, deps: Deps): Promise<0> {
+  const run = verbs[verb];
+  assert(run, 'a verb that is declared and not there', { verb });
+  await run(asked, deps);
+  return 0;
 }
 
 type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
@@ -77,47 +53,10 @@ export async function askFor<Type extends ControlReply['type']>(
   );
 }
 
-type Options = Readonly<Record<string, string | undefined>>;
-
-interface Parsed {
-  readonly words: readonly string[];
-  readonly options: Options;
-  readonly flags: ReadonlySet<string>;
-}
-
-/** @param which  what to say when a word is missing */
-export function parse(
-  argv: readonly string[],
-  options: readonly string[],
-  flags: readonly string[],
-  words: number,
-  which = '',
-): Parsed {
-  const spec = Object.fromEntries([
-    ...options.map((name) => [name, { type: 'string' }] as const),
-    ...flags.map((name) => [name, { type: 'boolean' }] as const),
-  ]);
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ args: [...argv], options: spec, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new UsageError(describeError(error).split('\n')[0] as string);
-  }
-  const { values, positionals } = parsed as { values: Record<string, unknown>; positionals: string[] };
-  if (positionals.length < words) throw new UsageError(which);
-  if (positionals.length > words) throw new UsageError(`${positionals[words]} is one word too many`);
-  return {
-    words: positionals,
-    options: Object.fromEntries(options.map((name) => [name, values[name] as string | undefined])),
-    flags: new Set(flags.filter((name) => values[name] === true)),
-  };
-}
-
-export function wholeOption(options: Options, name: string): number | undefined {
+/** An option that was declared as a whole number. */
+export function wholeOf({ options }: Asked, name: string): number | undefined {
   const text = options[name];
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} accepts a whole number`);
-  return Number(text);
+  return text === undefined ? undefined : Number(text);
 }
 
 /**

@@ -12,18 +12,9 @@ import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/i
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import {
-  ask,
-  askFor,
-  noted,
-  parse,
-  RefusedCommand,
-  runVerb,
-  UsageError,
-  type Verbs,
-  wholeOption,
-} from './command-line.js';
-import { databaseTable, secretLines } from './db-output.js';
+import { ask, askFor, doVerb, noted, RefusedCommand, type Verbs, wholeOf } from './command-line.js';
+import { databaseFacts, databaseTable, secretFacts, secretLines } from './db-output.js';
+import { type Asked, shown, UsageError } from './parser.js';
 
 export interface DbCommandDeps {
   readonly client: ControlClient;
@@ -32,24 +23,13 @@ export interface DbCommandDeps {
   /** Limits of a database that is given none. */
   readonly defaultLimits: DatabaseLimits;
   write(text: string): void;
-  writeError(text: string): void;
   /** Empties partitions of a database that nothing opens any more. */
   flush(database: Database, partitions: readonly PartitionName[]): Promise<void>;
 }
 
-const DB_USAGE = `usage: millrace db create --name NAME [--partitions N] [--max-command-bytes N]
-                           [--max-requests-per-day N] [--account ID]
-       millrace db list [--show-secrets]
-       millrace db reset-password ID|NAME
-       millrace db limits ID|NAME [--max-command-bytes N] [--max-requests-per-day N]
-       millrace db suspend|activate ID|NAME
-       millrace db delete ID|NAME --yes
-       (an ID may be a UUID of the management API)
-`;
-
-/** @returns the exit code. Never throws */
-export function dbCommand(argv: readonly string[], deps: DbCommandDeps): Promise<number> {
-  return runVerb(['db', DB_USAGE, VERBS], argv, deps);
+/** @param verb one of `lines/db-line.ts`. @returns the exit code. @throws UsageError, RefusedCommand, what asking throws */
+export function dbCommand(verb: string, asked: Asked, deps: DbCommandDeps): Promise<number> {
+  return doVerb(VERBS, verb, asked, deps);
 }
 
 const VERBS: Verbs<DbCommandDeps> = {
@@ -57,15 +37,14 @@ const VERBS: Verbs<DbCommandDeps> = {
   list,
   'reset-password': resetPassword,
   limits,
-  suspend: (argv, deps) => suspend(true, argv, deps),
-  activate: (argv, deps) => suspend(false, argv, deps),
+  suspend: (asked, deps) => suspend(true, asked, deps),
+  activate: (asked, deps) => suspend(false, asked, deps),
   delete: remove,
 };
 
-async function create(argv: readonly string[], { client, random, sealing, defaultLimits, write }: DbCommandDeps) {
-  const { options } = parse(argv, ['name', 'partitions', 'account', ...LIMIT_OPTIONS], [], 0);
-  const { name } = options;
-  if (name === undefined) throw new UsageError('--name is missing');
+async function create(asked: Asked, { client, random, sealing, defaultLimits, write }: DbCommandDeps) {
+  const { options } = asked;
+  const { name = '' } = options;
   const credentials = newDatabaseCredentials(random);
   const account = accountIdOfUuid(options.account ?? '') ?? (options.account as AccountId | undefined);
   const command = {
@@ -74,71 +53,82 @@ async function create(argv: readonly string[], { client, random, sealing, defaul
       id: newDatabaseId(random),
       name,
       account,
-      partitions: wholeOption(options, 'partitions') ?? 1,
+      partitions: wholeOf(asked, 'partitions') ?? 1,
       limits: {
-        maxCommandBytes: wholeOption(options, 'max-command-bytes') ?? defaultLimits.maxCommandBytes,
-        maxRequestsPerDay: wholeOption(options, 'max-requests-per-day') ?? defaultLimits.maxRequestsPerDay,
+        maxCommandBytes: wholeOf(asked, 'max-command-bytes') ?? defaultLimits.maxCommandBytes,
+        maxRequestsPerDay: wholeOf(asked, 'max-requests-per-day') ?? defaultLimits.maxRequestsPerDay,
       },
       secrets: sealDatabaseCredentials(credentials, sealing),
     },
   } as const;
   const owner = account ?? (await firstAccount(client));
-  const asked = owner === undefined ? command : noted(owner, 'createDatabase', name, command);
-  write(secretLines((await askFor(client, asked, 'OneDatabase')).database, credentials));
+  const order = owner === undefined ? command : noted(owner, 'createDatabase', name, command);
+  const { database } = await askFor(client, order, 'OneDatabase');
+  write(shown(asked, secretFacts(database, credentials), () => secretLines(database, credentials)));
 }
 
-async function list(argv: readonly string[], { client, sealing, write }: DbCommandDeps): Promise<void> {
-  const { flags } = parse(argv, [], ['show-secrets'], 0);
+async function list(asked: Asked, { client, sealing, write }: DbCommandDeps): Promise<void> {
   const databases = (await allDatabases(client)).filter(({ database }) => database.deletedAtMs === undefined);
-  write(databaseTable(databases));
-  if (!flags.has('show-secrets')) return;
-  for (const { database } of databases) {
-    if (database.secrets === undefined) continue;
-    write(`\n${secretLines(database, openDatabaseCredentials(database.secrets, sealing))}`);
-  }
+  const opened = databases.map(({ database, today }) => {
+    const { secrets } = database;
+    const isShown = secrets !== undefined && asked.flags.has('show-secrets');
+    return { database, today, credentials: isShown ? openDatabaseCredentials(secrets, sealing) : undefined };
+  });
+  const facts = opened.map(({ database, today, credentials }) => ({
+    ...(credentials === undefined ? databaseFacts(database) : secretFacts(database, credentials)),
+    today,
+  }));
+  write(
+    shown(asked, facts, () => {
+      const secrets = opened.map(({ database, credentials }) =>
+        credentials === undefined ? '' : `\n${secretLines(database, credentials)}`,
+      );
+      return databaseTable(databases) + secrets.join('');
+    }),
+  );
 }
 
-async function resetPassword(
-  argv: readonly string[],
-  { client, random, sealing, write }: DbCommandDeps,
-): Promise<void> {
-  const { words } = parse(argv, [], [], 1, WHICH);
-  const database = await find(client, words[0] as string);
+async function resetPassword(asked: Asked, { client, random, sealing, write }: DbCommandDeps): Promise<void> {
+  const former = await find(client, whichOf(asked));
   const credentials = newDatabaseCredentials(random);
   const secrets = sealDatabaseCredentials(credentials, sealing);
-  const command = { type: 'ResetPassword', database: database.id, secrets } as const;
-  const asked = noted(database.account, 'resetPassword', database.name, command);
-  write(secretLines((await askFor(client, asked, 'OneDatabase')).database, credentials));
+  const command = { type: 'ResetPassword', database: former.id, secrets } as const;
+  const order = noted(former.account, 'resetPassword', former.name, command);
+  const { database } = await askFor(client, order, 'OneDatabase');
+  write(shown(asked, secretFacts(database, credentials), () => secretLines(database, credentials)));
 }
 
-async function limits(argv: readonly string[], { client, write }: DbCommandDeps): Promise<void> {
-  const { words, options } = parse(argv, LIMIT_OPTIONS, [], 1, WHICH);
-  const maxCommandBytes = wholeOption(options, 'max-command-bytes');
-  const maxRequestsPerDay = wholeOption(options, 'max-requests-per-day');
+async function limits(asked: Asked, { client, write }: DbCommandDeps): Promise<void> {
+  const maxCommandBytes = wholeOf(asked, 'max-command-bytes');
+  const maxRequestsPerDay = wholeOf(asked, 'max-requests-per-day');
   if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit is given');
-  const { id, account, name } = await find(client, words[0] as string);
+  const { id, account, name } = await find(client, whichOf(asked));
   const command = { type: 'UpdateLimits', database: id, maxCommandBytes, maxRequestsPerDay } as const;
   const { database } = await askFor(client, noted(account, 'updateLimits', name, command), 'OneDatabase');
   const { limits: now } = database;
-  write(`${database.id} max-command-bytes=${now.maxCommandBytes} max-requests-per-day=${now.maxRequestsPerDay}\n`);
+  write(
+    shown(asked, databaseFacts(database), () => {
+      const { maxCommandBytes: bytes, maxRequestsPerDay: requests } = now;
+      return `${database.id} max-command-bytes=${bytes} max-requests-per-day=${requests}\n`;
+    }),
+  );
 }
 
 /** Nobody gets in until it is activated; its data stays. */
-async function suspend(isSuspended: boolean, argv: readonly string[], { client, write }: DbCommandDeps): Promise<void> {
-  const { words } = parse(argv, [], [], 1, WHICH);
-  const { id, account, name } = await find(client, words[0] as string);
+async function suspend(isSuspended: boolean, asked: Asked, { client, write }: DbCommandDeps): Promise<void> {
+  const { id, account, name } = await find(client, whichOf(asked));
   const change = { settings: { isSuspended } };
   const command = { type: 'ChangeDatabase', account, database: id, change } as const;
   const action = isSuspended ? 'suspendDatabase' : 'activateDatabase';
   const { database } = await askFor(client, noted(account, action, name, command), 'OneDatabase');
-  write(`${id} state=${database.settings?.isSuspended === true ? 'suspended' : 'active'}\n`);
+  const facts = databaseFacts(database);
+  write(shown(asked, facts, () => `${id} state=${facts.state}\n`));
 }
 
 /** Tokens die first: nothing is written to partitions that were emptied. Asked again, it empties them again. */
-async function remove(argv: readonly string[], { client, flush, write }: DbCommandDeps): Promise<void> {
-  const { words, flags } = parse(argv, [], ['yes'], 1, WHICH);
-  if (!flags.has('yes')) throw new UsageError('a deleted database is gone for good: confirm with --yes');
-  const { id, account, name } = await find(client, words[0] as string, true);
+async function remove(asked: Asked, { client, flush, write }: DbCommandDeps): Promise<void> {
+  if (!asked.flags.has('yes')) throw new UsageError('a deleted database is gone for good: confirm with --yes');
+  const { id, account, name } = await find(client, whichOf(asked), true);
   const command = { type: 'DeleteDatabase', database: id } as const;
   const { database } = await askFor(client, noted(account, 'deleteDatabase', name, command), 'OneDatabase');
   try {
@@ -149,7 +139,7 @@ async function remove(argv: readonly string[], { client, flush, write }: DbComma
   } catch (cause) {
     throw new Error(`${id} is deleted and its tokens are dead, but its data is not removed yet: ask again`, { cause });
   }
-  write(`${id} deleted\n`);
+  write(shown(asked, { id, name, deleted: true }, () => `${id} deleted\n`));
 }
 
 async function allDatabases(client: ControlClient): Promise<readonly DatabaseView[]> {
@@ -176,5 +166,6 @@ async function find(client: ControlClient, idOrName: string, withDeleted = false
   return first;
 }
 
-const WHICH = 'which database? Name it by its id or its name';
-const LIMIT_OPTIONS = ['max-command-bytes', 'max-requests-per-day'] as const;
+function whichOf({ words: [idOrName = ''] }: Asked): string {
+  return idOrName;
+}

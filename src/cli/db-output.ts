@@ -1,4 +1,4 @@
-/** How `millrace db` shows databases: a table without secrets, and lines with them where they were asked for. */
+/** How `millrace db` shows databases: a table without secrets, lines with them where they were asked for, and all of it as JSON. */
 import type { DatabaseCredentials } from '../actors/control/index.js';
 import type { Database, DatabaseView } from '../domain/control/index.js';
 import { table } from './table.js';
@@ -28,4 +28,14 @@ export function secretLines(database: Database, credentials: DatabaseCredentials
     `password         ${credentials.password}`,
     '',
   ].join('\n');
+}
+
+/** What `--json` prints of a database. */
+export function databaseFacts({ id, name, account, partitions, limits, settings, createdAtMs }: Database) {
+  const state = settings?.isSuspended === true ? 'suspended' : 'active';
+  return { id, name, account, state, partitions, ...limits, createdAt: new Date(createdAtMs).toISOString() };
+}
+
+export function secretFacts(database: Database, { standardToken, readOnlyToken, password }: DatabaseCredentials) {
+  return { ...databaseFacts(database), token: standardToken, readOnlyToken, password };
 }

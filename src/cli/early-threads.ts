@@ -1,9 +1,10 @@
 /**
  * What a process that serves begins with, before the rest of the program is loaded: the read models' thread, which loads
- * meanwhile. `program.ts` imports this file first.
+ * meanwhile.
  */
 import { setFlagsFromString } from 'node:v8';
 import { beginEarly } from '../adapters/node/index.js';
+import type { Environment } from '../config/index.js';
 import { READ_MODELS_WORKER } from '../projections/index.js';
 
 /**
@@ -14,10 +15,10 @@ import { READ_MODELS_WORKER } from '../projections/index.js';
  */
 const WASM_TIERING_BUDGET = 2_000_000_000;
 
-if (process.argv[2] === 'serve') {
+/** Settings are read later. Where they say something else, nobody waits for such a thread, and it waits for nobody. */
+export function beginThreadsEarly({ MILLRACE_ROLES: roles }: Environment): void {
   setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
-  // Settings are read later. Where they say something else, nobody waits for such a thread, and it waits for nobody.
-  if ((process.env.MILLRACE_ROLES || 'projection').includes('projection')) {
+  if ((roles || 'projection').includes('projection')) {
     // In the bundle all entries are in one folder.
     const folder = new URL(import.meta.url.includes('/bundle/') ? './' : '../composition/', import.meta.url);
     beginEarly(new URL('read-models-worker.js', folder), READ_MODELS_WORKER);

@@ -6,36 +6,32 @@ import { mustBeWhole } from '../journal/index.js';
 import { describeError, isMillraceError } from '../kernel/index.js';
 import type { Moment } from '../messages/index.js';
 import { takeCheckpoint } from './checkpoint-command.js';
-import { UsageError } from './command-line.js';
 import { byShard, type JournalCommandDeps, type PlacedPartition, placesOf } from './journal-deps.js';
 import { diffDatabases } from './journal-diff.js';
 import { exportNdjson, exportResp } from './journal-export.js';
-import { JOURNAL_USAGE, parseQuestion, type Whose } from './journal-question.js';
+import type { JournalQuestion, Whose } from './journal-question.js';
 import { replayMoment } from './journal-replay.js';
 import { tail } from './journal-tail.js';
 import { verify, verifyAll } from './journal-verify.js';
+import { UsageError } from './parser.js';
 
 export type { JournalCommandDeps } from './journal-deps.js';
 
-/** @param argv  what follows `millrace journal`. @returns the exit code; never throws */
-export async function journalCommand(argv: readonly string[], deps: JournalCommandDeps): Promise<0 | 1 | 2> {
+/** @returns the exit code. @throws UsageError */
+export async function journalCommand(question: JournalQuestion, deps: JournalCommandDeps): Promise<0 | 1 | 2> {
   try {
-    return await answer(argv, deps);
+    return await answer(question, deps);
   } catch (error) {
-    if (error instanceof UsageError) {
-      deps.writeError(`${error.message}\n${JOURNAL_USAGE}`);
-      return 2;
-    }
+    if (error instanceof UsageError) throw error;
     deps.writeError(`millrace journal: ${describeError(error)}`);
     return isMillraceError(error, 'INVALID') || isMillraceError(error, 'NOT_FOUND') ? 2 : 1;
   }
 }
 
-async function answer(argv: readonly string[], deps: JournalCommandDeps): Promise<0 | 1> {
-  const question = parseQuestion(argv);
+async function answer(question: JournalQuestion, deps: JournalCommandDeps): Promise<0 | 1> {
   switch (question.verb) {
     case 'verify':
-      return verify(deps, await placesFor(deps, question.whose));
+      return verify(deps, await placesFor(deps, question.whose), question);
     case 'verify-all':
       return verifyAll(deps, question);
     case 'export': {
@@ -54,7 +50,7 @@ async function answer(argv: readonly string[], deps: JournalCommandDeps): Promis
       await diffDatabases(deps, await wholePlacesFor(deps, question.whose, question.from, question.to), question);
       return 0;
     case 'checkpoint':
-      await takeCheckpoint(deps, question.file);
+      await takeCheckpoint(deps, question);
       return 0;
   }
 }

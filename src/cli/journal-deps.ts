@@ -39,6 +39,8 @@ export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, 
   ): Promise<ReplayServer>;
   /** Standard output; resolves when there is room for more. */
   write(output: string | Uint8Array): Promise<void> | void;
+  /** Shows how far a long verb is, to whoever watches. */
+  progress(line: () => string): void;
   /** Standard error: one line. */
   writeError(line: string): void;
   /** Ends `tail` and a replay that is served, and interrupts the others. */
@@ -65,26 +67,19 @@ export function byShard(places: readonly PlacedPartition[]): Map<ShardName, Part
   return partitionsByShard;
 }
 
-const SHOW_EVERY_MS = 1000;
-
-/** Shows how far a long verb is, a line on standard error once a second. */
-export function progressLines({ clock, writeError }: JournalCommandDeps): (line: () => string) => void {
-  let shownAtMs = clock.monotonicMs();
-  return (line) => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - shownAtMs < SHOW_EVERY_MS) return;
-    shownAtMs = nowMs;
-    writeError(line());
-  };
+/** Writes a fact as a line of JSON, where that was asked for, else as text. */
+export function teller({ write }: Pick<JournalCommandDeps, 'write'>, asJson: boolean) {
+  return (fact: unknown, text: string) => write(asJson ? `${JSON.stringify(fact)}\n` : text);
 }
+
+export type Tell = ReturnType<typeof teller>;
 
 /** A walk along journals is interrupted with the command, and shows how far it is. */
 export function walkOptions(deps: JournalCommandDeps) {
-  const show = progressLines(deps);
   return {
     signal: deps.signal,
     onProgress: ({ shard, position, last }: { shard: string; position: number; last: number }) =>
-      show(() => `${shard}: position ${position} of ${last}`),
+      deps.progress(() => `${shard}: position ${position} of ${last}`),
   };
 }
 

@@ -4,44 +4,62 @@ import type { PartitionFold } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { parseKvPartition } from '../messages/index.js';
 import { countsOf, type Replayed, type ReplayedPart, replayDatabase, replayQueue } from '../replay/index.js';
-import { byShard, hex, type JournalCommandDeps, type PlacedPartition, walkOptions } from './journal-deps.js';
+import { byShard, hex, type JournalCommandDeps, type PlacedPartition, teller, walkOptions } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
 export async function replayMoment(
   deps: JournalCommandDeps,
   places: readonly PlacedPartition[],
-  { whose, at, serve }: QuestionOf<'replay'>,
+  { whose, at, serve, asJson }: QuestionOf<'replay'>,
 ): Promise<void> {
   const options = walkOptions(deps);
+  const tell = teller(deps, asJson);
   if (whose.of === 'account') {
     const queue = await replayQueue(deps, byShard(places), at, options);
-    await deps.write(headLines(whose.name, queue));
+    await tell(headFact(whose.name, queue), headLines(whose.name, queue));
     for (const part of queue.parts) {
-      const { messages, dlq, schedules, queues, groups, runs } = countsOf(part.fold);
+      const all = countsOf(part.fold);
+      const { messages, dlq, schedules, queues, groups, runs } = all;
       const counts =
         `${messages} messages, ${dlq} in the DLQ, ${schedules} schedules, ${queues} queues, ` +
         `${groups} groups, ${runs} workflow runs`;
-      await deps.write(partLine(part, counts));
+      await tell({ ...partFact(part), ...all }, partLine(part, counts));
     }
     return;
   }
   const database = await replayDatabase(deps, byShard(places), at, options);
-  await deps.write(headLines(whose.name, database));
+  await tell(headFact(whose.name, database), headLines(whose.name, database));
   const sum = { keys: 0, bytes: 0 };
   for (const part of database.parts) {
     const { keys, bytes } = part.fold.visibleAt(database.atMs);
     sum.keys += keys;
     sum.bytes += bytes;
-    await deps.write(partLine(part, `${keys} keys, ${bytes} bytes`));
+    await tell({ ...partFact(part), keys, bytes }, partLine(part, `${keys} keys, ${bytes} bytes`));
   }
-  await deps.write(`${sum.keys} keys, ${sum.bytes} bytes\n`);
+  await tell(sum, `${sum.keys} keys, ${sum.bytes} bytes\n`);
   if (serve === undefined) return;
   const [first] = places;
   if (first === undefined) throw new MillraceError('DEFECT', 'a database without partitions', { name: whose.name });
   const server = await deps.serveReplay(parseKvPartition(first.partition).database, database, serve);
-  await deps.write(`token ${server.token}\nready kv=${server.url}\n`);
+  await tell({ token: server.token, kv: server.url }, `token ${server.token}\nready kv=${server.url}\n`);
   await aborted(deps.signal);
   await server.close();
+}
+
+function headFact<F extends PartitionFold>(name: string, { atMs, shards }: Replayed<F>) {
+  const heads = shards.map(({ shard, head: { number, position, hash }, snapshot, entries }) => ({
+    shard,
+    number,
+    position,
+    hash: hex(hash),
+    snapshot,
+    entries,
+  }));
+  return { name, at: new Date(atMs).toISOString(), shards: heads };
+}
+
+function partFact<F extends PartitionFold>({ partition, index, hash, fold }: ReplayedPart<F>) {
+  return { partition, section: index, hash: hex(hash), state: fold.digest() };
 }
 
 function headLines<F extends PartitionFold>(name: string, { atMs, shards }: Replayed<F>): string {

@@ -13,71 +13,76 @@ import {
 } from '../journal/index.js';
 import type { ShardName } from '../kernel/index.js';
 import { openCheckpoint } from './checkpoint-command.js';
-import { byShard, hex, type JournalCommandDeps, type PlacedPartition, progressLines } from './journal-deps.js';
+import { byShard, hex, type JournalCommandDeps, type PlacedPartition, teller } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
-export async function verify(deps: JournalCommandDeps, places: readonly PlacedPartition[]): Promise<0 | 1> {
+export async function verify(
+  deps: JournalCommandDeps,
+  places: readonly PlacedPartition[],
+  { asJson }: QuestionOf<'verify'>,
+): Promise<0 | 1> {
+  const tell = teller(deps, asJson);
   let isFine = true;
   for (const [shard, partitions] of byShard(places)) {
     const marks = await leaseMarks(deps, shard);
     const audit = await verifyShard(deps, shard, { signal: deps.signal, marks });
-    await deps.write(entriesLine(audit));
+    await tell(entriesFact(audit), entriesLine(audit));
     for (const partition of partitions) {
       const { sections, lastIndex } = auditOfPartition(audit, partition);
-      await deps.write(`${partition}: ${sections} sections, the last is ${lastIndex}\n`);
+      await tell({ partition, sections, lastIndex }, `${partition}: ${sections} sections, the last is ${lastIndex}\n`);
     }
-    for (const finding of audit.findings) await deps.write(damagedLine(shard, finding));
+    for (const finding of audit.findings) await tell({ damaged: shard, ...finding }, damagedLine(shard, finding));
     isFine &&= audit.findings.length === 0;
   }
-  await deps.write(isFine ? 'ok\n' : 'damaged\n');
+  await tell({ ok: isFine }, isFine ? 'ok\n' : 'damaged\n');
   return isFine ? 0 : 1;
 }
 
 export async function verifyAll(
   deps: JournalCommandDeps,
-  { against, signedBy }: QuestionOf<'verify-all'>,
+  { against, signedBy, asJson }: QuestionOf<'verify-all'>,
 ): Promise<0 | 1> {
-  const checkpoint = against === undefined ? undefined : await openCheckpoint(deps, against, signedBy);
-  const show = progressLines(deps);
-  const damage: string[] = [...(checkpoint?.problems ?? [])].map((problem) => `DAMAGED ${problem}\n`);
-  for (const line of damage) await deps.write(line);
+  const tell = teller(deps, asJson);
+  const checkpoint = against === undefined ? undefined : await openCheckpoint(deps, { file: against, signedBy }, tell);
+  const problems = checkpoint?.problems ?? [];
+  for (const reason of problems) await tell({ damaged: 'checkpoint', reason }, `DAMAGED ${reason}\n`);
+  let isFine = problems.length === 0;
   let first: string | undefined;
   const reports = verifyInstallation(deps, {
     signal: deps.signal,
     against: checkpoint?.statement,
-    onProgress: ({ shard, phase, done, total }) => show(() => `${shard}: ${phase} ${done} of ${total}`),
+    onProgress: ({ shard, phase, done, total }) => deps.progress(() => `${shard}: ${phase} ${done} of ${total}`),
   });
   for await (const report of reports) {
-    for (const line of reportLines(report)) await deps.write(line);
+    for (const [fact, line] of reportLines(report)) await tell(fact, line);
     const shard = report.kind === 'missing' ? report.shard : report.audit.shard;
     for (const finding of report.findings) {
-      damage.push(damagedLine(shard, finding));
-      await deps.write(damagedLine(shard, finding));
+      isFine = false;
+      await tell({ damaged: shard, ...finding }, damagedLine(shard, finding));
       if (finding.position !== undefined) first ??= `${shard} at position ${finding.position}`;
     }
   }
-  if (damage.length === 0) {
-    await deps.write('ok\n');
-    return 0;
-  }
-  await deps.write(first === undefined ? 'damaged\n' : `damaged: the first bad entry is ${first}\n`);
-  return 1;
+  const verdict = first === undefined ? 'damaged\n' : `damaged: the first bad entry is ${first}\n`;
+  await tell({ ok: isFine, firstBadEntry: first }, isFine ? 'ok\n' : verdict);
+  return isFine ? 0 : 1;
 }
 
-function* reportLines(report: AuditReport): Iterable<string> {
+function* reportLines(report: AuditReport): Iterable<readonly [fact: unknown, line: string]> {
   if (report.kind === 'log') {
     const { shard, records, firstPosition, lastPosition } = report.audit;
-    yield `${shard}: ${records} records at positions ${firstPosition}-${lastPosition}, which have no chain\n`;
+    const line = `${shard}: ${records} records at positions ${firstPosition}-${lastPosition}, which have no chain\n`;
+    yield [{ shard, records, firstPosition, lastPosition }, line];
   }
   if (report.kind !== 'shard') return;
   const { audit, snapshots } = report;
-  yield entriesLine(audit);
+  yield [entriesFact(audit), entriesLine(audit)];
   if (snapshots.snapshots > 0) {
     const counts = `${snapshots.snapshots} read back (${snapshots.bytes} bytes), ${snapshots.refolded} folded anew`;
-    yield `${audit.shard}: of its snapshots ${counts}\n`;
+    yield [{ shard: audit.shard, ...snapshots }, `${audit.shard}: of its snapshots ${counts}\n`];
   }
   for (const { source, number } of audit.marksTooOld) {
-    yield `NOTE ${audit.shard}: ${source} has seen entry ${number}, from before what is kept: nothing to compare it with\n`;
+    const line = `NOTE ${audit.shard}: ${source} has seen entry ${number}, from before what is kept: nothing to compare it with\n`;
+    yield [{ note: audit.shard, source, number }, line];
   }
 }
 
@@ -86,6 +91,13 @@ const ANCHORS = {
   snapshot: 'from a snapshot on',
   trusted: 'its first entry taken at its word',
 } as const;
+
+function entriesFact(audit: ShardAudit) {
+  const { shard, entries, firstPosition, lastPosition, head, anchoredBy, manifestsOnChain, marksMet } = audit;
+  const { number, epoch, hash } = head;
+  const chain = { firstPosition, lastPosition, anchoredBy, head: { number, epoch, hash: hex(hash) } };
+  return { shard, entries, ...chain, snapshotsOnChain: manifestsOnChain, marksMet };
+}
 
 function entriesLine(audit: ShardAudit): string {
   const { shard, entries, firstPosition, lastPosition, head, anchoredBy, manifestsOnChain, marksMet } = audit;

@@ -1,89 +1,79 @@
-/** The command line. `serve` is the process itself; everything else talks to one, or to its NATS. */
-import './early-threads.js';
-import 'reflect-metadata';
+/**
+ * The command line. `serve` is the process itself; everything else talks to one, or to its NATS. What a command needs is
+ * loaded when it is the one that was asked for.
+ */
 import { VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';
-import { runAccountCommand, runDbCommand, runJournalCommand } from './admin-commands.js';
-import { backupCommand } from './backup-command.js';
-import { clusterCommand } from './cluster-command.js';
-import { configCommand } from './config-command.js';
-import { serveCommand } from './serve-command.js';
-import { toolsCommand } from './tools-command.js';
+import { commandTree, type RunVerbs } from './lines/tree.js';
+import { type Asked, FAILED, type Output, oneLine, runLine, shown } from './parser.js';
+import { isHuman } from './serve-line.js';
 
-const USAGE = `usage: millrace <command>
-  serve                       starts this process; settings come from MILLRACE_* variables (docs/settings.md)
-  config                      prints the effective settings, secrets masked
-  cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
-  cluster users DIR           makes a user of the nats-servers for each role, and the configuration of their rights
-  cluster status              shows processes, shards, NATS servers and streams, and what is wrong with them
-  cluster drain|undrain|move  says which process shall own nothing, or a shard, and waits until it is so
-  cluster adopt-key           takes this machine's seal key as the installation's, when the former is lost
-  db create|list|limits|reset-password|suspend|activate|delete
-  account create|list|show|suspend|activate|limits|reset-tokens
-  journal verify|export|tail|replay|diff --database <name or id> | --account <id>
-  journal verify --all [--against FILE], journal checkpoint --to FILE
-  backup create|verify|restore  copies a whole installation, proves the copy, fills an empty one from it
-  tools                       finds or fetches the nats-server to embed, and prints its path
-  version
-exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly (docs/operations/command-line.md)`;
+const output: Output = {
+  write: (text) => void process.stdout.write(text),
+  writeError: (text) => void process.stderr.write(text),
+};
+const env = process.env;
+const argv = process.argv.slice(2);
 
-/** docs/operations/command-line.md has all codes. */
-const FAILED = 1;
+const RUNS: RunVerbs = {
+  process: runProcess,
+  db: async (verb, asked) => (await import('./admin-commands.js')).runDbCommand(verb, asked, env),
+  account: async (verb, asked) => (await import('./admin-commands.js')).runAccountCommand(verb, asked, env),
+  journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
+  backup: async (verb, asked) => (await import('./backup-command.js')).backupCommand(verb, asked, { ...output, env }),
+  cluster: async (verb, asked) => (await import('./cluster-command.js')).clusterCommand(verb, asked, env, output.write),
+};
 
-const [command, ...rest] = process.argv.slice(2);
+const SERVING = new Set<string | undefined>(['serve', 'dev', 'demo']);
 // A process that serves shows the whole stack, which is wanted there.
-if (command !== 'serve') {
+if (!SERVING.has(argv[0])) {
   process.on('uncaughtException', (error) => {
-    failed(error);
+    output.writeError(`millrace: ${oneLine(describeError(error))}\n`);
     process.exit(FAILED);
   });
 }
-const code = await run().catch((error: unknown) => {
-  failed(error);
-  return FAILED;
-});
+const root = commandTree(RUNS);
+const code = await runLine(root, argv, output);
 // What a command left open must not keep it from ending; what it has written goes out first.
 process.exitCode = code;
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 
-/** One line, whatever went wrong. */
-function failed(error: unknown): void {
-  process.stderr.write(`millrace: ${describeError(error).replaceAll(/\s*\n\s*/g, ' ')}\n`);
-}
-
-function write(text: string): void {
-  process.stdout.write(text);
-}
-
-async function run(): Promise<number> {
-  switch (command) {
-    case 'serve':
-      return serveCommand(process.env, write);
+async function runProcess(verb: string, asked: Asked): Promise<number> {
+  switch (verb) {
+    case 'serve': {
+      (await import('./early-threads.js')).beginThreadsEarly(env);
+      const { atTerminal, serveCommand } = await import('./serve-command.js');
+      const isRead = isHuman(asked);
+      return serveCommand(isRead ? atTerminal(env) : env, output, { isHuman: isRead });
+    }
+    case 'dev':
+    case 'demo': {
+      (await import('./early-threads.js')).beginThreadsEarly({});
+      const { devCommand } = await import('./dev/dev-command.js');
+      const demo = verb === 'demo' ? new (await import('./dev/demo.js')).Demo() : undefined;
+      return devCommand(asked, env, output, demo);
+    }
     case 'config':
-      configCommand(process.env, write);
+      output.write((await import('./config-command.js')).configText(asked, env));
       return 0;
-    case 'cluster':
-      return clusterCommand(rest, process.env, write);
-    case 'db':
-      return runDbCommand(rest, process.env);
-    case 'account':
-      return runAccountCommand(rest, process.env);
-    case 'journal':
-      return runJournalCommand(rest, process.env);
-    case 'backup':
-      return backupCommand(rest, process.env, { write, writeError: (text) => void process.stderr.write(text) });
     case 'tools':
-      return toolsCommand(process.env, write);
-    case 'version':
-      write(`${VERSION}\n`);
+      output.write(await (await import('./tools-command.js')).toolsText(asked, env));
       return 0;
-    case undefined:
-    case 'help':
-    case '--help':
-      write(`${USAGE}\n`);
-      return command === undefined ? 2 : 0;
+    case 'doctor':
+      return (await import('./doctor/doctor-command.js')).doctorCommand(asked, env, output.write);
+    case 'completion':
+      output.write((await import('./completion.js')).completionScript(asked.words[0] as string));
+      return 0;
+    case 'complete':
+      output.write(
+        (await import('./completion.js'))
+          .candidates(root, asked.words)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+      return 0;
     default:
-      process.stderr.write(`millrace: there is no command "${command}"\n${USAGE}\n`);
-      return 2;
+      output.write(shown(asked, { version: VERSION }, () => `${VERSION}\n`));
+      return 0;
   }
 }

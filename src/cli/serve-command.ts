@@ -1,31 +1,92 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
+import { rmSync } from 'node:fs';
+import { refuseUnusableDirectory, streamLines, VERSION } from '../adapters/node/index.js';
 import { type MadeCredentials, startProcess } from '../composition/index.js';
-import { type Environment, loadConfig } from '../config/index.js';
+import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
+import { humanLines } from './human-lines.js';
+import type { Output } from './parser.js';
+
+/** What is done beside serving, by `dev` and `demo`. */
+export interface Serving {
+  /** A person reads along: the log is for a person. */
+  readonly isHuman: boolean;
+  /** Where data is thrown away at the end; undefined: it is kept. */
+  readonly throwAway?: string;
+  /** Before the ready line. */
+  onReady?(addresses: readonly string[]): Promise<void>;
+}
+
+/** What has not ended by then is named. */
+const SAY_AFTER_MS = 400;
 
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
-export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
+export async function serveCommand(env: Environment, output: Output, serving: Serving): Promise<number> {
+  try {
+    return await serve(env, output, serving);
+  } finally {
+    if (serving.throwAway !== undefined) rmSync(serving.throwAway, { recursive: true, force: true, maxRetries: 5 });
+    exitSoon();
+  }
+}
+
+async function serve(env: Environment, { write, writeError }: Output, { isHuman, throwAway, onReady }: Serving) {
   const { config, warnings } = loadConfig(env);
+  await refuseUnusableDirectory(config.storage.dataDir, 'MILLRACE_DATA_DIR');
+  if (isHuman) writeError(`millrace ${VERSION}, data in ${config.storage.dataDir}; Ctrl-C ends it\n`);
   const asked = signalled();
   const stopping = new AbortController();
   void asked.then(() => stopping.abort());
-  const running = await startProcess(config, warnings, stopping.signal).catch((error: unknown) => {
-    exitSoon();
-    if (isMillraceError(error, 'SHUTTING_DOWN')) return undefined;
-    throw error;
-  });
+  const running = await startProcess(config, warnings, stopping.signal, logLines(config, isHuman)).catch(
+    (error: unknown) => {
+      if (isMillraceError(error, 'SHUTTING_DOWN')) return undefined;
+      throw error;
+    },
+  );
   if (running === undefined) return 0;
-  if (running.credentials !== undefined) write(firstStartText(running.credentials, process.stdout.isTTY === true));
+  if (running.credentials !== undefined && throwAway === undefined) {
+    write(firstStartText(running.credentials, process.stdout.isTTY === true));
+  }
   const ended = Promise.race([asked, running.failed]);
   const isReady = await Promise.race([running.ready.then(() => true), ended.then(() => false)]);
-  if (isReady) write(`ready ${running.addresses.join(' ')}\n`);
+  if (isReady) {
+    await onReady?.(running.addresses).catch(async (error: unknown) => {
+      await running.stop();
+      throw error;
+    });
+    write(`ready ${running.addresses.join(' ')}\n`);
+  }
   const why = await ended;
   const wasAsked = why === 'SIGTERM' || why === 'SIGINT';
-  if (!wasAsked) process.stderr.write(`millrace: ${why}\n`);
+  if (!wasAsked) writeError(`millrace: ${why}\n`);
+  if (isHuman)
+    setTimeout(() => writeError(`ending: waiting for ${whatIsLeft()}; Ctrl-C ends it at once\n`), SAY_AFTER_MS).unref();
   const isStopped = await within(config.process.shutdownMs, running.stop());
-  if (!isStopped) process.stderr.write(`millrace: not everything had ended after ${config.process.shutdownMs} ms\n`);
-  exitSoon();
+  if (!isStopped) writeError(`millrace: not everything had ended after ${config.process.shutdownMs} ms\n`);
   return wasAsked && isStopped ? 0 : 1;
+}
+
+/** On a terminal nobody waits longer for an end, unless the setting says so. */
+const TERMINAL_SHUTDOWN_MS = '2000';
+
+export function atTerminal(env: Environment): Environment {
+  return { ...env, MILLRACE_SHUTDOWN_MS: env.MILLRACE_SHUTDOWN_MS || TERMINAL_SHUTDOWN_MS };
+}
+
+function logLines({ process: { logLevel } }: Config, isHuman: boolean) {
+  return isHuman ? humanLines(process.stderr, logLevel === 'debug') : streamLines(process.stderr);
+}
+
+/** What keeps the process from ending, as Node counts it. */
+function whatIsLeft(): string {
+  const counts = new Map<string, number>();
+  for (const resource of process.getActiveResourcesInfo()) counts.set(resource, (counts.get(resource) ?? 0) + 1);
+  const named = [
+    ['TCPSocketWrap', 'connections'],
+    ['MessagePort', 'threads'],
+    ['ProcessWrap', 'nats-server'],
+  ].flatMap(([resource = '', name]) => (counts.has(resource) ? [`${counts.get(resource)} ${name}`] : []));
+  return named.length === 0 ? 'what was stored last' : named.join(', ');
 }
 
 /** Secrets are shown to a person, once; what is not a terminal is a log that others read. */

@@ -6,20 +6,16 @@ import { join } from 'node:path';
 import { findNatsServer } from '../adapters/nats/embedded/index.js';
 import { JsonLog, SystemClock, streamLines } from '../adapters/node/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
+import { type Asked, shown } from './parser.js';
 
-/** @param toolsRoot  the folder that holds `.tools/`. @throws NOT_FOUND when every step failed, BAD_CONFIG */
-export async function toolsCommand(
-  env: Environment,
-  write: (text: string) => void,
-  toolsRoot = process.cwd(),
-): Promise<0> {
+/** @throws NOT_FOUND when every step failed, BAD_CONFIG */
+export async function toolsText(asked: Asked, env: Environment): Promise<string> {
   const { config } = loadConfig(env);
   const log = new JsonLog({
     level: config.process.logLevel,
     clock: new SystemClock(),
     write: streamLines(process.stderr),
   });
-  const { path } = await findNatsServer({ log, toolsDir: join(toolsRoot, '.tools'), path: config.nats.natsServer });
-  write(`${path}\n`);
-  return 0;
+  const found = await findNatsServer({ log, toolsDir: join(process.cwd(), '.tools'), path: config.nats.natsServer });
+  return shown(asked, found, () => `${found.path}\n`);
 }

@@ -6,13 +6,13 @@ import type { OpenedNats } from '../adapters/nats/installation/index.js';
 import {
   JsonLog,
   LimitedLog,
+  type LineWriter,
   NodeRandom,
   NodeTimers,
   ProcBootTime,
   PromMetrics,
   processMemory,
   SystemClock,
-  streamLines,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { clockWatchOptionsOf, sessionTimesOf } from './runtime-options.js';
@@ -20,7 +20,7 @@ import { registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
 /** Clock, dice, log and metrics: needed before there is a NATS. */
-export function registerBasics(c: DependencyContainer, config: Config): void {
+export function registerBasics(c: DependencyContainer, config: Config, write: LineWriter): void {
   // Lines of the log bear the machine's own time, so that they can be laid beside those of others.
   const machine = new SystemClock();
   const { logLevel: level, memoryBytes } = config.process;
@@ -33,7 +33,7 @@ export function registerBasics(c: DependencyContainer, config: Config): void {
   c.register(tokens.CLOCK, { useToken: tokens.GUARDED_CLOCK });
   c.registerInstance(tokens.TIMERS, new NodeTimers());
   c.registerInstance(tokens.RANDOM, new NodeRandom());
-  c.registerInstance(tokens.LOG, new JsonLog({ level, clock: machine, write: streamLines(process.stderr) }));
+  c.registerInstance(tokens.LOG, new JsonLog({ level, clock: machine, write }));
   tokens.once(c, tokens.FACE_LOG, () => new LimitedLog(c.resolve(tokens.LOG), c.resolve(tokens.TIMERS)));
   c.registerInstance(tokens.METRICS, new PromMetrics({ withProcess: true }));
   c.registerInstance(tokens.MEMORY, processMemory(memoryBytes));

@@ -5,7 +5,7 @@ import { checkOfShards } from '../actors/runtime/index.js';
 import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-health/index.js';
 import { LeaderSpread, streamSizes } from '../adapters/nats/index.js';
 import { AwaitedStart, journalTotalOf, openNats, sealingOf } from '../adapters/nats/installation/index.js';
-import { DiskUsage, Lifetime, ProcessWatch } from '../adapters/node/index.js';
+import { DiskUsage, Lifetime, type LineWriter, ProcessWatch } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
 import type { Check } from '../ports/index.js';
@@ -42,10 +42,10 @@ type Checks = () => Record<string, Check>;
  * @param stopping  ends the wait for what is not there yet
  * @throws MillraceError with one clear line; whatever was started is stopped again. SHUTTING_DOWN when `stopping` was first
  */
-export function startProcess(config: Config, warnings: readonly string[], stopping: AbortSignal) {
+export function startProcess(config: Config, warnings: readonly string[], stopping: AbortSignal, lines: LineWriter) {
   return Lifetime.begin(async (life): Promise<RunningProcess> => {
     const c = tokens.newContainer();
-    registerBasics(c, config);
+    registerBasics(c, config, lines);
     const log = c.resolve(tokens.LOG);
     const watch = new ProcessWatch(c.resolve(tokens.METRICS).registry);
     life.atEnd(() => watch.close());

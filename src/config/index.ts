@@ -1,6 +1,6 @@
 export type { AddressRange, AllowedDestination } from './address-kinds.js';
 export { CLUSTER_JOURNAL_BYTES, JOURNAL_SHARE } from './defaults.js';
-export { describeConfig } from './describe.js';
+export { configFacts, describeConfig } from './describe.js';
 export { httpFaceOptionsOf, kvBoundsOf, nativeBoundsOf } from './face-options.js';
 export { type Environment, loadConfig } from './load.js';
 export * from './schema.js';

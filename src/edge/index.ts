@@ -10,4 +10,4 @@ export * from './queue/index.js';
 export * from './resp/index.js';
 export * from './search/index.js';
 export { SignInGuard } from './sign-in-guard.js';
-export { WireSpellings } from './wire-alias.js';
+export { PUBLISHED_WORDS, WireSpellings } from './wire-alias.js';

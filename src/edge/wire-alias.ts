@@ -38,6 +38,9 @@ const WIRE_HEADERS: readonly WireHeader[] = ['Encoding', 'Response-Format', 'Syn
 /** Sent by client packages about themselves; allowed and ignored. */
 const TELEMETRY_HEADERS = ['Telemetry-Runtime', 'Telemetry-Platform', 'Telemetry-Sdk'];
 
+/** The words of the client packages as they are published (docs/wire-aliases.md), as a setting has them. */
+export const PUBLISHED_WORDS = 'Upstash:QStash:redis:vercel';
+
 /** How one request's answer is spelled. */
 export class Spelling {
   /** Lower case, with its dash: as Node gives header names. */

@@ -6,6 +6,7 @@ export * from './format-level.js';
 export * from './gathering.js';
 export * from './growing-bytes.js';
 export * from './ids.js';
+export * from './listen-error.js';
 export * from './obtain.js';
 export * from './oldest-first.js';
 export * from './random-source.js';

@@ -311,7 +311,7 @@ describe('millrace backup', function () {
     for (const words of [[], ['create'], ['restore'], ['verify'], ['prune']]) {
       const { code, stderr } = await runMillrace(['backup', ...words], environment);
       expect(code, words.join(' ')).to.equal(2);
-      expect(stderr).to.contain('usage: millrace backup create');
+      expect(stderr).to.contain('usage: millrace backup');
     }
   });
 });

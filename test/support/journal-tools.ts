@@ -12,7 +12,7 @@ const LATE_MS = 4_000_000_000_000;
 export interface JournalTools
   extends Pick<
     JournalCommandDeps,
-    'foldFactory' | 'shards' | 'logs' | 'clock' | 'random' | 'checkpoints' | 'serveReplay'
+    'foldFactory' | 'shards' | 'logs' | 'clock' | 'random' | 'checkpoints' | 'serveReplay' | 'progress'
   > {
   readonly leases: MemoryLeaseStore;
   /** By path. */
@@ -45,6 +45,7 @@ export function journalTools(...shards: readonly ShardName[]): JournalTools {
       },
       writeFile: async (path, text) => void files.set(path, text),
     },
+    progress: () => undefined,
     serveReplay: async () => {
       throw new MillraceError('DEFECT', 'nothing is served here');
     },

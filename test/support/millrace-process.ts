@@ -210,15 +210,18 @@ export async function expectServeRefused(env: Environment, why: string, program?
 /** A command that goes on until it is told to stop. */
 export interface RunningCommand {
   readonly lines: readonly string[];
-  stop(): Promise<Exit>;
+  /** Of standard error. */
+  readonly errors: readonly string[];
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
 }
 
 export function watchMillrace(args: readonly string[], env: Environment): RunningCommand {
   const child = spawnMain(args, env);
   const lines: string[] = [];
+  const errors: string[] = [];
   keep(child, 'stdout', lines);
-  child.stderr?.resume();
-  return { lines, stop: () => gone(child, 'SIGTERM') };
+  keep(child, 'stderr', errors);
+  return { lines, errors, stop: (signal = 'SIGTERM') => gone(child, signal) };
 }
 
 export function signalPid(pid: number, signal: NodeJS.Signals): void {

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { MillraceError } from '../../kernel/index.js';
+import { listenError } from '../../kernel/index.js';
 import type { Check, Log, Timers } from '../../ports/index.js';
 
 export interface HealthOptions {
@@ -164,10 +164,7 @@ function checksInTime({ checks, timers, log }: HealthOptions): Promise<Readonly<
 
 function listen(server: Server, { host, port, log }: HealthOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refuse = (cause: Error) => {
-      const message = `MILLRACE_METRICS_PORT: cannot listen on ${host}:${port}`;
-      reject(new MillraceError('BAD_CONFIG', message, { host, port }, cause));
-    };
+    const refuse = (cause: Error) => reject(listenError('MILLRACE_METRICS_PORT', `${host}:${port}`, cause));
     server.once('error', refuse);
     server.listen(port, host, () => {
       server.removeListener('error', refuse);

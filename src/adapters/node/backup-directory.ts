@@ -27,7 +27,11 @@ const NAME = /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)?(\.json)?\/?$/;
 const READ_BYTES = 1024 * 1024;
 
 export class BackupDirectory implements BackupFiles {
-  constructor(private readonly path: string) {}
+  /** @param onFile told of each file that is written or read */
+  constructor(
+    private readonly path: string,
+    private readonly onFile: (name: string) => void = () => undefined,
+  ) {}
 
   /** BD1, BD2. @throws CONFLICT; the error of the file system */
   async begin(): Promise<void> {
@@ -52,6 +56,7 @@ export class BackupDirectory implements BackupFiles {
   }
 
   async write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<FileRef> {
+    this.onFile(name);
     const path = this.#pathOf(name);
     const folder = dirname(path);
     await mkdir(folder, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -80,6 +85,7 @@ export class BackupDirectory implements BackupFiles {
   }
 
   async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    this.onFile(name);
     if (name === MANIFEST_FILE) {
       const whole = await readFileIfThere(this.#pathOf(name));
       return whole === undefined ? undefined : onePiece(whole);

@@ -3,6 +3,7 @@ export { onTheBeat } from './beat.js';
 export * from './boot-time.js';
 export * from './clock.js';
 export * from './credentials-file.js';
+export * from './data-directory.js';
 export * from './disk-usage.js';
 export * from './disk-watch.js';
 export * from './files.js';

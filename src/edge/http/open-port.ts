@@ -1,5 +1,5 @@
 /** Opening the port of a face. */
-import { describeError, MillraceError } from '../../kernel/index.js';
+import { listenError } from '../../kernel/index.js';
 
 export interface Listener {
   listen(port: number, host: string): Promise<{ readonly port: number }>;
@@ -10,8 +10,7 @@ export async function listenOn(face: Listener, host: string, port: number, varia
   try {
     return (await face.listen(port, host)).port;
   } catch (cause) {
-    const text = `${variable}: cannot listen on port ${port}: ${describeError(cause)}`;
-    throw new MillraceError('BAD_CONFIG', text, {}, cause);
+    throw listenError(variable, hostAndPort(host, port), cause);
   }
 }
 

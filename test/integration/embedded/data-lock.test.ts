@@ -54,7 +54,7 @@ describe('embedded server: the lock of the data directory', () => {
     const file = join(fresh.dir, 'a-file');
     await writeFile(file, '');
     const error = await failureOf(lockDataDir(join(file, 'data')));
-    expect(describeError(error)).to.contain(`the data directory ${join(file, 'data')} cannot be used: ENOTDIR`);
+    expect(describeError(error)).to.contain(`MILLRACE_DATA_DIR: ${join(file, 'data')} cannot be used: ENOTDIR`);
   });
 });
 

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type FindServerOptions, findNatsServer } from '../../../src/adapters/nats/embedded/index.js';
+import { installHint } from '../../../src/adapters/nats/embedded/install-hint.js';
 import { PINNED_PACKAGES } from '../../../src/adapters/nats/embedded/pinned-packages.js';
 import { lastWords, runBounded } from '../../../src/adapters/nats/embedded/run-bounded.js';
 import { describeError } from '../../../src/kernel/index.js';
@@ -40,11 +41,13 @@ describe('embedded server: finding the binary', function () {
   }
 
   it('says in one line each why every step failed, in the order of the steps, then fails', async () => {
-    const error = await rejection(findNatsServer(bareMachine({ path: '/nowhere/nats-server' })));
-    expect(describeError(error)).to.match(/^no nats-server could be found or fetched/);
+    const error = await rejection(findNatsServer(bareMachine()));
+    expect(describeError(error)).to.equal(
+      'no nats-server could be found or fetched; install one (from https://github.com/nats-io/nats-server/releases), ' +
+        'or name it with MILLRACE_NATS_SERVER',
+    );
     const failures = log.of('nats-server.step-failed').map(({ fields }) => `${fields.step}: ${fields.reason}`);
     expect(failures).to.deep.equal([
-      'setting: /nowhere/nats-server was not found',
       `tools: nothing in ${join(fresh.dir, 'tools')} from an earlier set-up`,
       'path: no nats-server on the PATH',
       `release: ${mirror.url}/v2.15.0/nats-server-v2.15.0-linux-${process.arch === 'x64' ? 'amd64' : 'arm64'}.tar.gz: status 404`,
@@ -67,13 +70,37 @@ describe('embedded server: finding the binary', function () {
     expect(reasonOf('tools')).to.contain('from an earlier set-up');
   });
 
-  it('goes on when the setting names something that is no server', async () => {
+  it('puts no other in the place of the one that the setting names', async () => {
     const path = join(fresh.dir, 'other');
     await writeFile(path, '#!/bin/sh\necho "something else"\n', { mode: 0o755 });
     await place('bin', '2.11.0');
-    const found = await findNatsServer(bareMachine({ path, searchPath: join(fresh.dir, 'bin') }));
-    expect(found.source).to.equal('path');
-    expect(log.of('nats-server.step-failed')[0]?.fields.reason).to.contain('does not answer as a nats-server');
+    for (const [named, why] of [
+      [path, 'does not answer as a nats-server'],
+      ['/nowhere/nats-server', '/nowhere/nats-server was not found'],
+    ] as const) {
+      const error = await rejection(findNatsServer(bareMachine({ path: named, searchPath: join(fresh.dir, 'bin') })));
+      expect(describeError(error))
+        .to.match(/^MILLRACE_NATS_SERVER names no nats-server that can be used: /)
+        .and.contain(why);
+    }
+    expect(log.of('nats-server.found')).to.deep.equal([]);
+  });
+
+  it('says in one line how one is installed on this machine, when none was found', async () => {
+    const machines: [osRelease: string, hint: string][] = [
+      ['ID=debian\nVERSION_CODENAME=bookworm\n', 'on Debian: apt-get install nats-server'],
+      ['ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'on Ubuntu: apt-get install nats-server'],
+      ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'on RHEL and its like: dnf install the .rpm of'],
+      ['ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'on openSUSE: zypper install the .rpm of'],
+      ['ID=alpine\n', 'on Alpine: apk add nats-server'],
+      ['ID=arch\n', 'on Arch: pacman -S nats-server'],
+      ['ID=other\n', 'from https://github.com/nats-io/nats-server/releases'],
+    ];
+    for (const [osRelease, hint] of machines) {
+      const path = join(fresh.dir, 'os-release');
+      await writeFile(path, osRelease);
+      expect(await installHint(path)).to.contain(hint);
+    }
   });
 
   it('prefers the newest server of an earlier set-up to the PATH', async () => {

@@ -1,5 +1,5 @@
 /** What `make run` starts, as an operator sees it: the ready line, first-start credentials, restarts, refusals. */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { identifyProcess } from '../../../src/adapters/nats/embedded/process-identity.js';
@@ -148,11 +148,41 @@ describe('millrace serve', function () {
   it('refuses a port that is taken, with one line that names the setting', async () => {
     const first = await startMillrace();
     const dataDir = await temporaryDirectory();
-    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_KV_PORT: new URL(first.kvUrl).port };
-    const second = await runMillrace(['serve'], env);
-    expect(second.code).to.equal(1);
-    expect(errorLines(second.stderr)).to.have.length(1);
-    expect(second.stderr).to.contain('MILLRACE_KV_PORT');
+    const taken = new URL(first.kvUrl).port;
+    for (const variable of ['MILLRACE_KV_PORT', 'MILLRACE_METRICS_PORT']) {
+      const env = { ...(await embeddedEnvironment(dataDir)), [variable]: taken };
+      const line = `millrace: ${variable}: cannot listen on 127.0.0.1:${taken}: another program listens there`;
+      expect(await refusedWith(env)).to.deep.equal([line]);
+    }
+  });
+
+  it('refuses a data directory that is none, with one line that names the setting and the cause', async () => {
+    const file = join(await temporaryDirectory(), 'file');
+    await writeFile(file, '');
+    for (const [dataDir, why] of [
+      [file, `${file} is a file, not a directory`],
+      [join(file, 'data'), `${file} is a file, not a directory`],
+      ['/proc/millrace', '/proc/millrace is on /proc, where nothing can be kept'],
+    ] as const) {
+      expect(await refusedWith(await embeddedEnvironment(dataDir))).to.deep.equal([
+        `millrace: MILLRACE_DATA_DIR: ${why}`,
+      ]);
+    }
+  });
+
+  it('refuses a nats-server that cannot be used, and takes no other', async () => {
+    const env = { ...(await embeddedEnvironment(await temporaryDirectory())), MILLRACE_NATS_SERVER: '/nowhere/nats' };
+    expect(await refusedWith(env)).to.deep.equal([
+      'millrace: MILLRACE_NATS_SERVER names no nats-server that can be used: /nowhere/nats was not found',
+    ]);
+  });
+
+  it('is not begun by a line that has a word too many, or an option that there is not', async () => {
+    for (const words of [['serve', '--bogus'], ['serve', 'now'], ['sevre']]) {
+      const { code, stdout, stderr } = await runMillrace(words, {});
+      expect([code, stdout.toString()], words.join(' ')).to.deep.equal([2, '']);
+      expect(stderr).to.match(/^millrace: .*\nusage: millrace/);
+    }
   });
 
   const bad: [string, Environment][] = [
@@ -185,6 +215,13 @@ describe('millrace serve', function () {
     }
   });
 });
+
+/** What a start that ends with 1 says. */
+async function refusedWith(env: Environment): Promise<string[]> {
+  const { code, stderr } = await runMillrace(['serve'], env);
+  expect(code).to.equal(1);
+  return errorLines(stderr);
+}
 
 /** The lines that are for whoever started it: not those of the structured log. */
 function errorLines(stderr: string): string[] {

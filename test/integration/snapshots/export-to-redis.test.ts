@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KvFold } from '../../../src/actors/kv-shard/index.js';
-import { journalCommand } from '../../../src/cli/journal-command.js';
 import { findCommand, KvEngine } from '../../../src/domain/kv/index.js';
 import type { ByteString } from '../../../src/kernel/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { typedJournal } from '../../support/command-lines.js';
 import { eventually } from '../../support/eventually.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { RespClient } from '../../support/resp-client.js';
@@ -67,7 +67,7 @@ describe('journal export piped into a real Redis', function () {
       report += String(data);
     });
     const ended = once(pipe, 'exit');
-    const code = await journalCommand(['export', '--database', 'mine', '--format', 'resp'], {
+    const code = await typedJournal(['export', '--database', 'mine', '--format', 'resp'], {
       ...journalTools(SHARD),
       ...world.ports,
       log: silentLog,

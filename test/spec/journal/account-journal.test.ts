@@ -1,9 +1,9 @@
 /** The history of an account's queue, from the command line. */
 import { expect } from 'chai';
-import { journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { MillraceError, type PartitionName } from '../../../src/kernel/index.js';
+import { typedJournal } from '../../support/command-lines.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { JournalStand } from './journal-stand.js';
 import { ALPHA, SHARD, silentLog } from './shard-history.js';
@@ -19,7 +19,7 @@ async function append(world: JournalStand, ...events: readonly QueueEvent[]): Pr
 async function run(world: JournalStand, words: string): Promise<{ code: number; out: string; errors: string }> {
   let out = '';
   let errors = '';
-  const code = await journalCommand(words.split(' '), {
+  const code = await typedJournal(words.split(' '), {
     ...journalTools(SHARD),
     journal: world.journal,
     objects: world.objects,

@@ -1,11 +1,12 @@
 /** Proves AE1–AE3, AUJ1. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import { type JournalCommandDeps, journalCommand } from '../../../src/cli/journal-command.js';
+import type { JournalCommandDeps } from '../../../src/cli/journal-command.js';
 import { encodeForJournal } from '../../../src/codec/envelope/index.js';
 import { auditOfPartition, tailLines, verifyShard } from '../../../src/journal/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal } from '../../../src/ports/index.js';
+import { typedJournal } from '../../support/command-lines.js';
 import { eventually } from '../../support/eventually.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { JournalStand } from './journal-stand.js';
@@ -56,8 +57,8 @@ class Terminal {
     };
   }
 
-  run(words: string): Promise<0 | 1 | 2> {
-    return journalCommand(words.split(' '), this.deps);
+  run(words: string): Promise<number> {
+    return typedJournal(words.split(' '), this.deps);
   }
 
   get lines(): { number: number; index: number; effects: unknown; partition: string; time: string }[] {
@@ -240,7 +241,7 @@ describe('journal export as lines of JSON', () => {
       writes += 1;
       await gate;
     };
-    const running = journalCommand(['export', '--database', 'mine'], { ...terminal.deps, write });
+    const running = typedJournal(['export', '--database', 'mine'], { ...terminal.deps, write });
     await eventually(() => expect(writes).to.equal(1));
     await new Promise((resolve) => setImmediate(resolve));
     expect(writes).to.equal(1);

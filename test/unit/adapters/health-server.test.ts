@@ -136,7 +136,9 @@ describe('health', () => {
       failure = error;
     });
     expect(isMillraceError(failure, 'BAD_CONFIG')).to.equal(true);
-    expect((failure as Error).message).to.equal(`MILLRACE_METRICS_PORT: cannot listen on 127.0.0.1:${server.port}`);
+    expect((failure as Error).message).to.equal(
+      `MILLRACE_METRICS_PORT: cannot listen on 127.0.0.1:${server.port}: another program listens there`,
+    );
   });
 
   it('closes with a client still connected', async () => {

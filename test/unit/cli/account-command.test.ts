@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { NodeRandom } from '../../../src/adapters/node/index.js';
-import { accountCommand } from '../../../src/cli/account-command.js';
+import { type AccountCommandDeps, accountCommand } from '../../../src/cli/account-command.js';
+import type { RunVerb } from '../../../src/cli/parser.js';
 import { auditActionText, evolve } from '../../../src/domain/control/index.js';
 import type { AccountId } from '../../../src/kernel/index.js';
 import { hashSecret, uuidOf } from '../../../src/messages/index.js';
 import { ACCOUNT, INSTALLED } from '../../spec/control/given.js';
 import { TEAM, teamOf } from '../../spec/control/management-given.js';
+import { typed } from '../../support/command-lines.js';
 import { MemoryControl, namedSealing } from '../../support/memory-control.js';
 
 describe('millrace account', () => {
@@ -18,18 +20,16 @@ describe('millrace account', () => {
 
   async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
     let out = '';
-    let err = '';
-    const code = await accountCommand(argv, {
+    const deps: AccountCommandDeps = {
       client: control,
       sealing: namedSealing(),
       random: new NodeRandom(),
       write: (text) => {
         out += text;
       },
-      writeError: (text) => {
-        err += text;
-      },
-    });
+    };
+    const run: RunVerb = (verb, asked) => accountCommand(verb, asked, deps);
+    const { code, err } = await typed(['account', ...argv], { account: run });
     return { code, out, err };
   }
 
@@ -97,15 +97,26 @@ describe('millrace account', () => {
     expect((await run('show', '--show-secrets')).out).to.contain(field(out, 'queue-token'));
   });
 
+  it('prints the same as JSON where that is asked for, secrets among it where they were asked for', async () => {
+    const made = JSON.parse((await run('create', '--name', 'two', '--email', 'c@d.example', '--json')).out);
+    expect(control.state.queueTokens.get(hashSecret(made.queueToken))?.account).to.equal(made.id);
+    const shown = JSON.parse((await run('show', made.id, '--json')).out);
+    expect(shown).to.include({ id: made.id, uuid: uuidOf(made.id), state: 'active' });
+    expect(shown.limits.maxRetries).to.be.a('number');
+    expect(shown).not.to.have.any.keys('queueToken', 'mgmtKey');
+    expect(JSON.parse((await run('show', made.id, '--json', '--show-secrets')).out).mgmtKey).to.equal(made.mgmtKey);
+    expect(JSON.parse((await run('list', '--json')).out)).to.have.length(2);
+  });
+
   it('says in one line what is wrong', async () => {
     const wrong: [string[], number, string][] = [
       [[], 2, 'what is to be done?'],
-      [['frob'], 2, 'frob is not one of its commands'],
+      [['frob'], 2, "unknown command 'frob'"],
       [['limits'], 2, 'no limit is given'],
       [['limits', 'maxFoo=1'], 2, 'maxFoo is no limit'],
       [['limits', 'maxQueues=-1'], 2, 'maxQueues accepts a whole number'],
       [['limits', 'maxParallelism=0'], 1, 'maxParallelism is a whole number from 1'],
-      [['create', '--name', 'x'], 2, '--email is missing'],
+      [['create', '--name', 'x'], 2, "required option '--email <email>' not specified"],
       [['suspend', 'nobody'], 1, 'there is no account nobody'],
     ];
     for (const [argv, code, text] of wrong) {

@@ -4,9 +4,11 @@ import { Steering } from '../../../src/actors/cluster/index.js';
 import { WISHES_KEY } from '../../../src/actors/runtime/index.js';
 import { clusterTables } from '../../../src/cli/cluster-output.js';
 import { steeringCommand } from '../../../src/cli/cluster-steering.js';
+import type { RunVerb } from '../../../src/cli/parser.js';
 import { decodeWishes } from '../../../src/codec/leases/index.js';
 import type { SessionId, ShardName } from '../../../src/kernel/index.js';
 import type { ClusterStatus, ProcessStatus } from '../../../src/ports/index.js';
+import { runTyped } from '../../support/command-lines.js';
 import { ManualTime, MemoryLeaseStore } from '../../support/memory/index.js';
 
 const process = (id: string, more: Partial<ProcessStatus> = {}): ProcessStatus => ({
@@ -68,7 +70,8 @@ function stand(follows = Number.POSITIVE_INFINITY) {
   return {
     async run(...argv: string[]) {
       let code: number | undefined;
-      void steeringCommand(argv, deps).then((ended) => {
+      const cluster: RunVerb = (verb, asked) => steeringCommand(verb, asked, deps);
+      void runTyped(['cluster', ...argv], { cluster }, deps).then((ended) => {
         code = ended;
       });
       for (let second = 0; second < 200 && code === undefined; second += 1) await time.advance(1000);

@@ -5,6 +5,7 @@ import { auditActionText, type ControlEvent, evolve } from '../../../src/domain/
 import { type AccountId, type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { hashSecret, uuidOf } from '../../../src/messages/index.js';
 import { INSTALLED } from '../../spec/control/given.js';
+import { typed } from '../../support/command-lines.js';
 import { MemoryControl, namedSealing } from '../../support/memory-control.js';
 
 describe('millrace db', () => {
@@ -29,7 +30,6 @@ describe('millrace db', () => {
 
   async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
     let out = '';
-    let err = '';
     const deps: DbCommandDeps = {
       client: {
         send: async (command) => {
@@ -45,15 +45,12 @@ describe('millrace db', () => {
       write: (text) => {
         out += text;
       },
-      writeError: (text) => {
-        err += text;
-      },
       flush: async (_, partitions) => {
         if (failure !== undefined) throw failure;
         flushed.push(...partitions);
       },
     };
-    const code = await dbCommand(argv, deps);
+    const { code, err } = await typed(['db', ...argv], { db: (verb, asked) => dbCommand(verb, asked, deps) });
     return { code, out, err };
   }
 
@@ -81,6 +78,17 @@ describe('millrace db', () => {
     expect(plain.out).to.contain('shop').and.contain('no limit').and.not.contain(field(made, 'token'));
     const full = await run('list', '--show-secrets');
     for (const name of ['token', 'read-only token', 'password']) expect(full.out).to.contain(field(made, name));
+  });
+
+  it('prints the same as JSON where that is asked for', async () => {
+    const made = JSON.parse((await run('create', '--name', 'shop', '--json')).out);
+    expect(made).to.include({ name: 'shop', state: 'active', partitions: 1, maxCommandBytes: 5000 });
+    const [plain] = JSON.parse((await run('list', '--json')).out);
+    expect(plain).to.include({ id: made.id, account: made.account }).and.not.have.any.keys('token', 'password');
+    expect(plain.today.commands).to.equal(0);
+    expect(JSON.parse((await run('list', '--json', '--show-secrets')).out)[0]).to.include({ token: made.token });
+    expect(JSON.parse((await run('suspend', 'shop', '--json')).out).state).to.equal('suspended');
+    expect(JSON.parse((await run('delete', 'shop', '--yes', '--json')).out)).to.include({ id: made.id, deleted: true });
   });
 
   it('resets a password by name, after which nothing old opens anything', async () => {

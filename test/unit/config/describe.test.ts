@@ -1,7 +1,7 @@
 /** Proves KI2. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { configCommand } from '../../../src/cli/config-command.js';
+import { configText } from '../../../src/cli/config-command.js';
 import { describeConfig, loadConfig, SETTINGS, settingsPage } from '../../../src/config/index.js';
 
 function described(env: Record<string, string>): string[] {
@@ -91,10 +91,7 @@ describe('configuration: warnings', () => {
 
 describe('configuration: the command', () => {
   it('prints the description, then the warnings as comments', () => {
-    let printed = '';
-    configCommand({ MILLRACE_KV_PROT: '1' }, (text) => {
-      printed += text;
-    });
+    const printed = configText({ words: [], options: {}, flags: new Set() }, { MILLRACE_KV_PROT: '1' });
     expect(printed).to.match(/^MILLRACE_ROLES=edge,kv,queue,projection {2}# default\n/);
     expect(printed).to.match(/\n# warning: MILLRACE_KV_PROT is not a setting.*\n$/);
   });

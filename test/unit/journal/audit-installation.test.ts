@@ -1,6 +1,5 @@
 /** Proves AI2, AUJ2. */
 import { expect } from 'chai';
-import { journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeMeterRecord } from '../../../src/codec/control/index.js';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
 import {
@@ -18,6 +17,7 @@ import type { Journal } from '../../../src/ports/index.js';
 import { foldOfPartition } from '../../../src/replay/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { typedJournal } from '../../support/command-lines.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { MemoryLeaseStore } from '../../support/memory/index.js';
 
@@ -224,7 +224,7 @@ describe('journal verify --all, checkpoint and --against', () => {
     const { ports } = installation.world;
     let [out, errors] = ['', ''];
     const nobody = async () => ({ partitions: [], shards: [] });
-    const code = await journalCommand(words.split(' '), {
+    const code = await typedJournal(words.split(' '), {
       ...tools,
       leases: installation.leases,
       journal: ports.journal,

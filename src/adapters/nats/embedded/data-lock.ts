@@ -63,7 +63,7 @@ function openLockFile(dir: string, path: string): number {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   } catch (cause) {
-    throw new MillraceError('BAD_CONFIG', `the data directory ${dir} cannot be used`, { dir }, cause);
+    throw new MillraceError('BAD_CONFIG', `MILLRACE_DATA_DIR: ${dir} cannot be used`, { dir }, cause);
   }
 }
 

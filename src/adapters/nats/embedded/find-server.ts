@@ -1,8 +1,9 @@
 /**
  * Finds the nats-server binary to embed, or fetches one.
  *
- *  FI1 The order is fixed: the setting, an earlier set-up, the PATH, the official release, the package of
- *      a newer suite, and last whatever version is installed or can be unpacked. Nothing is ever installed.
+ *  FI1 A server that is named is taken, or the search ends: nothing is put in its place. Else the order is fixed: an
+ *      earlier set-up, the PATH, the official release, the package of a newer suite, and last whatever version is
+ *      installed or can be unpacked. Nothing is ever installed.
  *  FI2 Every step is bounded in time, and one that fails says why in exactly one line.
  *  FI3 What is returned has been run: a binary that does not start on this machine is a failed step.
  *  FI4 An old server found by an earlier set-up is used again without asking the network at every start;
@@ -15,6 +16,7 @@ import type { Log } from '../../../ports/index.js';
 import { newerSuites } from './apt-sources.js';
 import { type DebianOptions, fetchDebianPackage, readDistribution } from './fetch-debian-package.js';
 import { fetchRelease, type ReleaseOptions } from './fetch-release.js';
+import { installHint } from './install-hint.js';
 import { isPreferred, PREFERRED_VERSION, readServerVersion } from './server-version.js';
 import { fetchedServers, readRecord, type ServerRecord, writeRecord } from './tools-dir.js';
 
@@ -29,15 +31,18 @@ export interface FindServerOptions {
   readonly path?: string | undefined;
   /** Folders to look in, as in PATH, which is the default. The system folders are always looked in too. */
   readonly searchPath?: string;
+  /** False: what is on this machine, whatever its version, or nothing. Default: yes. */
+  readonly mayFetch?: boolean;
   readonly release?: ReleaseOptions;
   readonly debian?: DebianOptions;
 }
 
 export type FoundServer = ServerRecord;
 
-/** @throws MillraceError NOT_FOUND when every step failed */
+/** @throws MillraceError NOT_FOUND when every step failed, BAD_CONFIG when the one that is named cannot be used */
 export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
   const found = await search(options);
+  if (options.mayFetch === false) return found;
   await writeRecord(options.toolsDir, found).catch((error: unknown) =>
     options.log.debug('nats-server.not-recorded', { reason: describeError(error) }),
   );
@@ -62,16 +67,13 @@ async function search(options: FindServerOptions): Promise<FoundServer> {
     }
   };
 
-  if (options.path !== undefined) {
-    const named = options.path;
-    const found = await attempt('setting', () => tried(named, 'setting'));
-    if (found !== undefined) return found;
-  }
+  if (options.path !== undefined) return namedServer(options.path);
   const earlier = await attempt('tools', () => fromTools(toolsDir));
   if (earlier !== undefined && isPreferred(earlier.version)) return earlier;
   const onPath = await attempt('path', () => fromPath(options, isPreferred));
   if (onPath !== undefined) return onPath;
   if (earlier !== undefined) return earlier;
+  if (options.mayFetch === false) return fromPath(options, () => true);
 
   const released = await attempt('release', async () =>
     tried(await fetchRelease(toolsDir, options.release), 'release'),
@@ -88,11 +90,19 @@ async function search(options: FindServerOptions): Promise<FoundServer> {
     const found = await attempt(step, run);
     if (found !== undefined) return found;
   }
-  throw new MillraceError(
-    'NOT_FOUND',
-    'no nats-server could be found or fetched; install one, or name it with MILLRACE_NATS_SERVER',
-    { toolsDir },
-  );
+  const hint = await installHint(options.debian?.osReleasePath);
+  const text = `no nats-server could be found or fetched; install one (${hint}), or name it with MILLRACE_NATS_SERVER`;
+  throw new MillraceError('NOT_FOUND', text, { toolsDir });
+}
+
+/** Whoever names one means that one. @throws BAD_CONFIG */
+async function namedServer(path: string): Promise<FoundServer> {
+  try {
+    return await tried(path, 'setting');
+  } catch (cause) {
+    const text = 'MILLRACE_NATS_SERVER names no nats-server that can be used';
+    throw new MillraceError('BAD_CONFIG', text, { path }, cause);
+  }
 }
 
 type Attempt = (step: string, run: () => Promise<FoundServer>) => Promise<FoundServer | undefined>;

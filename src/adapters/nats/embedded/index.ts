@@ -7,3 +7,4 @@ export {
 } from './embedded-server.js';
 export { type FindServerOptions, type FoundServer, findNatsServer } from './find-server.js';
 export { type Binding, chooseBinding } from './server-process.js';
+export { isPreferred, PREFERRED_VERSION } from './server-version.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../../../config/index.js';
 import { isMillraceError, MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
-import { readFileIfThere } from '../../node/index.js';
+import { readFileIfThere, refuseUnusableDirectory } from '../../node/index.js';
 import { connect, type NatsConnections } from '../connection.js';
 import { markFile, markRecord, refuseUnfinishedRestore } from '../restore-mark.js';
 import { Names, type NatsUser } from '../subjects.js';
@@ -25,6 +25,7 @@ export async function openNats(
 ): Promise<OpenedNats> {
   const { dataDir } = config.storage;
   if (config.isEmbedded) {
+    await refuseUnusableDirectory(dataDir, 'MILLRACE_DATA_DIR');
     if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
     return openEmbedded(config, log, onGiveUp);
   }

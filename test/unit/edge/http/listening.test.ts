@@ -2,14 +2,21 @@
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { hostAndPort, listenOn } from '../../../../src/edge/http/index.js';
-import { isMillraceError } from '../../../../src/kernel/index.js';
+import { describeError, isMillraceError } from '../../../../src/kernel/index.js';
 
 describe('the port of a face', () => {
   it('is named with its setting when it cannot be listened on', async () => {
-    const listen = () => Promise.reject(new Error('address already in use'));
-    const thrown = await listenOn({ listen }, '127.0.0.1', 8080, 'MILLRACE_KV_PORT').catch((error: unknown) => error);
-    expect(isMillraceError(thrown, 'BAD_CONFIG')).to.equal(true);
-    expect((thrown as Error).message).to.equal('MILLRACE_KV_PORT: cannot listen on port 8080: address already in use');
+    const causes: [code: string, why: string][] = [
+      ['EADDRINUSE', 'another program listens there'],
+      ['EACCES', 'it takes a right that this user has not (ports below 1024)'],
+      ['EMFILE', 'what the system says'],
+    ];
+    for (const [code, why] of causes) {
+      const listen = () => Promise.reject(Object.assign(new Error('what the system says'), { code }));
+      const thrown = await listenOn({ listen }, '::1', 8080, 'MILLRACE_KV_PORT').catch((error: unknown) => error);
+      expect(isMillraceError(thrown, 'BAD_CONFIG')).to.equal(true);
+      expect(describeError(thrown)).to.equal(`MILLRACE_KV_PORT: cannot listen on [::1]:8080: ${why}`);
+    }
   });
 
   it('is the one that was taken, where any free one was asked for', async () => {

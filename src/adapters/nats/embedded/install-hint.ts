@@ -1,0 +1,27 @@
+/** How a nats-server is installed on this machine, as one line for whoever reads why none was found. */
+import { readFile } from 'node:fs/promises';
+
+const RELEASES = 'https://github.com/nats-io/nats-server/releases';
+
+/** By `ID` and `ID_LIKE` of os-release(5), in the order in which they are looked for. */
+const HINTS: readonly (readonly [id: string, hint: string])[] = [
+  ['ubuntu', 'on Ubuntu: apt-get install nats-server'],
+  ['debian', 'on Debian: apt-get install nats-server'],
+  ['fedora', `on Fedora: dnf install the .rpm of ${RELEASES}`],
+  ['rhel', `on RHEL and its like: dnf install the .rpm of ${RELEASES}`],
+  ['suse', `on SUSE: zypper install the .rpm of ${RELEASES}`],
+  ['opensuse', `on openSUSE: zypper install the .rpm of ${RELEASES}`],
+  ['alpine', 'on Alpine: apk add nats-server'],
+  ['arch', 'on Arch: pacman -S nats-server'],
+  ['nixos', 'on NixOS: nix-env -iA nixos.nats-server'],
+];
+const ANYWHERE = `from ${RELEASES}`;
+
+/** @param osReleasePath where the machine says what it is */
+export async function installHint(osReleasePath = '/etc/os-release'): Promise<string> {
+  const text = await readFile(osReleasePath, 'utf8').catch(() => '');
+  const value = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(text)?.[1]?.toLowerCase() ?? '';
+  const ids = `${value('ID')} ${value('ID_LIKE')}`.split(' ');
+  const found = ids.flatMap((id) => HINTS.filter(([known]) => id === known || id.startsWith(`${known}-`)));
+  return found[0]?.[1] ?? ANYWHERE;
+}

@@ -1,0 +1,62 @@
+/** The settings of `millrace dev`: data that is thrown away, destinations on this machine, the words of published clients. */
+import { givenCredentials, NodeRandom } from '../../adapters/node/index.js';
+import { type Environment, loadConfig } from '../../config/index.js';
+import { PUBLISHED_WORDS } from '../../edge/index.js';
+import {
+  CREDENTIAL_NAMES,
+  CREDENTIAL_VARIABLES,
+  completeCredentials,
+  type FirstStartCredentials,
+} from '../../messages/index.js';
+import { freePort, listens } from '../free-port.js';
+
+/** Of what is given, this is not taken: a server, a key or a place that somebody means to keep. */
+const ITS_OWN = ['MILLRACE_NATS_URL', 'MILLRACE_SEAL_KEY_FILE', 'MILLRACE_ROLES'];
+
+const PORTS = [
+  ['MILLRACE_KV_PORT', 'kvPort'],
+  ['MILLRACE_QUEUE_PORT', 'queuePort'],
+  ['MILLRACE_MGMT_PORT', 'mgmtPort'],
+  ['MILLRACE_RESP_PORT', 'respPort'],
+  ['MILLRACE_METRICS_PORT', 'metricsPort'],
+] as const;
+
+export interface DevSettings {
+  readonly env: Environment;
+  readonly credentials: FirstStartCredentials;
+  /** `Header:queue:kv`. */
+  readonly words: string;
+}
+
+/** @param given counts before what is set here. @throws BAD_CONFIG */
+export async function devSettings(given: Environment, dataDir: string): Promise<DevSettings> {
+  const chosen: Environment = {
+    MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    MILLRACE_WIRE_ALIAS: PUBLISHED_WORDS,
+    MILLRACE_WIRE_ALIAS_DELIVER: 'both',
+    ...withoutEmpty(given),
+    ...Object.fromEntries(ITS_OWN.map((variable) => [variable, undefined])),
+    MILLRACE_DATA_DIR: dataDir,
+  };
+  const { config } = loadConfig(chosen);
+  const ports: Record<string, string> = {};
+  for (const [variable, name] of PORTS) {
+    const { host } = config.faces;
+    const port = config.faces[name];
+    // A port that was asked for is taken or refused; the usual one gives way.
+    if (chosen[variable] !== undefined) continue;
+    const isFree = await listens(host, port).then(
+      () => true,
+      () => false,
+    );
+    ports[variable] = String(isFree ? port : await freePort(host));
+  }
+  const credentials = completeCredentials(givenCredentials(config.firstStart), new NodeRandom());
+  const secrets = CREDENTIAL_NAMES.map((name) => [CREDENTIAL_VARIABLES[name], credentials[name]]);
+  const env = { ...chosen, ...ports, ...Object.fromEntries(secrets) };
+  return { env, credentials, words: chosen.MILLRACE_WIRE_ALIAS ?? PUBLISHED_WORDS };
+}
+
+function withoutEmpty(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

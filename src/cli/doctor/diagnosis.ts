@@ -1,0 +1,21 @@
+/** What a check of `millrace doctor` has found. */
+export interface Diagnosis {
+  /** What was looked at, in a word or two. */
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do about it. */
+  readonly advice?: string | undefined;
+}
+
+export function ok(check: string, found: string): Diagnosis {
+  return { check, state: 'ok', found };
+}
+
+export function warn(check: string, found: string, advice: string): Diagnosis {
+  return { check, state: 'warn', found, advice };
+}
+
+export function fail(check: string, found: string, advice: string): Diagnosis {
+  return { check, state: 'fail', found, advice };
+}

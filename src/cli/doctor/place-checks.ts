@@ -1,0 +1,98 @@
+/** What `millrace doctor` looks at of the place that the settings name: directory, disk, lock, key, ports. */
+import { readFile, stat, statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { LAYOUT_MARK } from '../../adapters/nats/installation/index.js';
+import { directoryTrouble, keyIdOf, NodeRandom, readFileIfThere } from '../../adapters/node/index.js';
+import type { Config } from '../../config/index.js';
+import { describeError, listenError } from '../../kernel/index.js';
+import { listens } from '../free-port.js';
+import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
+
+const GIB = 1024 ** 3;
+/** So many reserves are soon filled. */
+const SCARCE = 8;
+const OTHERS = 0o077;
+
+export async function directoryCheck({ dataDir }: Config['storage']): Promise<Diagnosis> {
+  const trouble = await directoryTrouble(dataDir);
+  if (trouble !== undefined) return fail('data directory', trouble, 'name another one: MILLRACE_DATA_DIR');
+  const isThere = (await readFileIfThere(join(dataDir, LAYOUT_MARK))) !== undefined;
+  return ok('data directory', isThere ? resolve(dataDir) : `${resolve(dataDir)}, filled by the first start`);
+}
+
+export async function diskCheck({ dataDir, diskReserveBytes }: Config['storage']): Promise<Diagnosis> {
+  const { bavail, bsize } = await statfs(await nearest(dataDir));
+  const free = bavail * bsize;
+  const found = `${gibibytes(free)} free, ${gibibytes(diskReserveBytes)} in reserve`;
+  const advice = 'make room, or name a directory on another disk: MILLRACE_DATA_DIR, docs/operations/disk.md';
+  if (free < diskReserveBytes) return fail('disk', found, `nothing that grows would be accepted: ${advice}`);
+  return free < SCARCE * diskReserveBytes ? warn('disk', found, advice) : ok('disk', found);
+}
+
+/** @returns the process that has the data directory, as it wrote itself down */
+export async function holderOf(dataDir: string, locks = '/proc/locks'): Promise<string | undefined> {
+  const path = join(dataDir, 'lock');
+  const file = await stat(path).catch(() => undefined);
+  if (file === undefined) return undefined;
+  const held = await readFile(locks, 'utf8').catch(() => '');
+  const isHeld = new RegExp(`FLOCK .*:${file.ino} `).test(held);
+  return isHeld ? (await readFile(path, 'utf8')).trim() || 'unknown' : undefined;
+}
+
+export function lockCheck(holder: string | undefined): Diagnosis {
+  return ok('lock', holder === undefined ? 'free' : `held by process ${holder}, which serves this directory`);
+}
+
+export async function keyCheck({ dataDir, sealKeyFile }: Config['storage']): Promise<Diagnosis> {
+  const check = 'seal key';
+  if ((await stat(sealKeyFile).catch(() => undefined)) === undefined) {
+    const isFirst = (await readFileIfThere(join(dataDir, LAYOUT_MARK))) === undefined;
+    if (isFirst) return ok(check, `${sealKeyFile}, made by the first start`);
+    const advice = 'put it back, or name it: MILLRACE_SEAL_KEY_FILE; lost for good: docs/operations/backups.md';
+    return fail(check, `${sealKeyFile} is not there, and what is stored was sealed with it`, advice);
+  }
+  try {
+    const id = await keyIdOf(sealKeyFile, new NodeRandom());
+    const { mode } = await stat(sealKeyFile);
+    if ((mode & OTHERS) === 0) return ok(check, `${id}, ${sealKeyFile}`);
+    return warn(check, `${sealKeyFile} can be read by others`, `chmod 600 ${sealKeyFile}`);
+  } catch (error) {
+    return fail(check, describeError(error), 'put the right file there, or name it: MILLRACE_SEAL_KEY_FILE');
+  }
+}
+
+const PORTS = [
+  ['MILLRACE_KV_PORT', 'kvPort'],
+  ['MILLRACE_QUEUE_PORT', 'queuePort'],
+  ['MILLRACE_MGMT_PORT', 'mgmtPort'],
+  ['MILLRACE_RESP_PORT', 'respPort'],
+  ['MILLRACE_METRICS_PORT', 'metricsPort'],
+] as const;
+
+/** @param holder the process that serves here: busy ports are its own */
+export async function portsCheck(faces: Config['faces'], holder: string | undefined): Promise<Diagnosis> {
+  const wanted = PORTS.filter(([, name]) => faces[name] !== 0).map(
+    ([variable, name]) => [variable, faces[name]] as const,
+  );
+  const numbers = wanted.map(([, port]) => port).join(', ');
+  const troubles: string[] = [];
+  for (const [variable, port] of wanted) {
+    await listens(faces.host, port).catch((error: unknown) =>
+      troubles.push(describeError(listenError(variable, `${faces.host}:${port}`, error))),
+    );
+  }
+  if (troubles.length === 0) return ok('ports', numbers === '' ? 'any free ones' : `${numbers}, free`);
+  if (holder !== undefined) return ok('ports', `${numbers}, used by process ${holder}`);
+  return fail('ports', troubles.join('; '), 'end what listens there, or set another port; 0 takes any free one');
+}
+
+/** The directory, or the one in which it would be made. */
+async function nearest(path: string): Promise<string> {
+  for (let at = resolve(path); ; at = dirname(at)) {
+    if ((await stat(at).catch(() => undefined)) !== undefined || at === dirname(at)) return at;
+  }
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / GIB).toFixed(1)} GiB`;
+}

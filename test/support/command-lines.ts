@@ -1,0 +1,44 @@
+/** Commands as they are typed, parsed as the program parses them, with what they do given by the test. */
+import { type JournalCommandDeps, journalCommand } from '../../src/cli/journal-command.js';
+import { questionOf } from '../../src/cli/journal-question.js';
+import { commandTree, type RunVerbs } from '../../src/cli/lines/tree.js';
+import { type Output, type RunVerb, runLine } from '../../src/cli/parser.js';
+
+const nobody: RunVerb = async (verb) => {
+  throw new Error(`${verb} is not what this test is about`);
+};
+const NOTHING: RunVerbs = {
+  process: nobody,
+  db: nobody,
+  account: nobody,
+  journal: nobody,
+  backup: nobody,
+  cluster: nobody,
+};
+
+/** @returns the exit code */
+export function runTyped(argv: readonly string[], runs: Partial<RunVerbs>, output: Output): Promise<number> {
+  return runLine(commandTree({ ...NOTHING, ...runs }), argv, output);
+}
+
+/** The same, with what it wrote. */
+export async function typed(argv: readonly string[], runs: Partial<RunVerbs> = {}) {
+  let [out, err] = ['', ''];
+  const output: Output = {
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      err += text;
+    },
+  };
+  const code = await runTyped(argv, runs, output);
+  return { code, out, err };
+}
+
+/** `millrace journal` with these words. */
+export function typedJournal(words: readonly string[], deps: JournalCommandDeps): Promise<number> {
+  const journal: RunVerb = (verb, asked) => journalCommand(questionOf(verb, asked), deps);
+  const output: Output = { write: (text) => void deps.write(text), writeError: (text) => deps.writeError(text) };
+  return runTyped(['journal', ...words], { journal }, output);
+}

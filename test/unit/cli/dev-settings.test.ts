@@ -1,0 +1,67 @@
+/** The settings of `millrace dev`, and the lines that it prints for published clients. Proves DEV2. */
+import { createServer, type Server } from 'node:net';
+import { expect } from 'chai';
+import { clientLines } from '../../../src/cli/dev/client-lines.js';
+import { devSettings } from '../../../src/cli/dev/dev-environment.js';
+import { loadConfig } from '../../../src/config/index.js';
+
+const USUAL_KV_PORT = 7100;
+
+describe('millrace dev: its settings', () => {
+  it('deliver to this machine, know published clients, and keep nothing that somebody means to keep', async () => {
+    const given = {
+      MILLRACE_NATS_URL: 'nats://127.0.0.1:4222',
+      MILLRACE_SEAL_KEY_FILE: '/keep/me',
+      MILLRACE_ROLES: 'kv',
+    };
+    const { env } = await devSettings({ ...given, MILLRACE_KV_PORT: '0' }, '/throw/away');
+    const { storage, faces, isEmbedded, process } = loadConfig(env).config;
+    expect(isEmbedded).to.equal(true);
+    expect(process.roles).to.include.members(['edge', 'kv', 'queue', 'projection']);
+    expect([storage.dataDir, storage.sealKeyFile]).to.deep.equal(['/throw/away', '/throw/away/seal.key']);
+    expect(faces.wireAlias).to.not.equal(undefined);
+    expect(env.MILLRACE_ALLOW_PRIVATE_DESTINATIONS).to.equal('true');
+  });
+
+  it('leave a usual port that is busy for a free one, and one that was asked for as it is', async () => {
+    const busy = await busyAt(USUAL_KV_PORT);
+    const { env } = await devSettings({}, '/throw/away');
+    expect(Number(env.MILLRACE_KV_PORT)).to.be.greaterThan(0).and.not.equal(USUAL_KV_PORT);
+    const asked = await devSettings({ MILLRACE_KV_PORT: String(USUAL_KV_PORT) }, '/throw/away');
+    expect(asked.env.MILLRACE_KV_PORT).to.equal(String(USUAL_KV_PORT));
+    busy?.close();
+  });
+
+  it('have credentials, those that are given among them', async () => {
+    const { env, credentials } = await devSettings({ MILLRACE_KV_TOKEN: 'given-by-the-operator' }, '/throw/away');
+    expect(credentials.kvToken).to.equal('given-by-the-operator');
+    expect(env.MILLRACE_QUEUE_TOKEN).to.equal(credentials.queueToken);
+  });
+
+  it('are printed under the names that the words of the alias make', async () => {
+    const { credentials } = await devSettings({ MILLRACE_KV_PASSWORD: 'a/long-password' }, '/throw/away');
+    const addresses = { kv: 'http://h:1', queue: 'http://h:2', resp: 'redis://h:3' };
+    const lines = clientLines('Acme:AcmeQ:store', addresses, { ...credentials, kvToken: "it's" });
+    expect(lines.slice(0, 4)).to.deep.equal([
+      'ACME_STORE_REST_URL=http://h:1',
+      "ACME_STORE_REST_TOKEN='it'\\''s'",
+      'REDIS_URL=redis://default:a%2Flong-password@h:3',
+      'ACMEQ_URL=http://h:2',
+    ]);
+    expect(lines.map((line) => line.split('=')[0])).to.include.members([
+      'ACMEQ_TOKEN',
+      'ACMEQ_CURRENT_SIGNING_KEY',
+      'ACMEQ_NEXT_SIGNING_KEY',
+      'ACME_EMAIL',
+      'ACME_API_KEY',
+    ]);
+  });
+});
+
+/** Undefined: somebody else has it, which is as good. */
+function busyAt(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(undefined));
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}

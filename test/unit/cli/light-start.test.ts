@@ -1,0 +1,48 @@
+/** What every command loads before it knows what is asked: a small part of the program. Proves PAR1. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const BUNDLE = new URL('../../../src/cli/bundle/', import.meta.url);
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+/** The parser is a third of it; what serves has ten times as much. */
+const MOST_BYTES = 400_000;
+const MOST_MS = 300;
+/** The one that took least counts: other work on the machine is none of this. */
+const TRIES = 5;
+
+describe('the start of a light command', function () {
+  this.timeout(30_000);
+
+  it('loads no file that another command needs', () => {
+    const loaded = loadedBy('program.js');
+    const bytes = [...loaded].reduce((sum, name) => sum + statSync(new URL(name, BUNDLE)).size, 0);
+    expect(bytes).to.be.lessThan(MOST_BYTES);
+    expect([...loaded].filter((name) => name.includes('command-'))).to.deep.equal([]);
+  });
+
+  for (const words of [['--help'], ['version'], ['config']]) {
+    it(`takes less than ${MOST_MS} ms of a processor for "millrace ${words.join(' ')}"`, () => {
+      const line = `TIMEFORMAT='%U %S'; time '${process.execPath}' '${MAIN}' ${words.join(' ')} > /dev/null`;
+      const times = Array.from({ length: TRIES }, () => {
+        const { status, stderr } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
+        expect(status).to.equal(0);
+        const [user = 0, system = 0] = stderr.trim().split(' ').map(Number);
+        return 1000 * (user + system);
+      });
+      expect(Math.min(...times))
+        .to.be.greaterThan(0)
+        .and.lessThan(MOST_MS);
+    });
+  }
+});
+
+/** With all that it imports, and not what it imports once it is asked to. */
+function loadedBy(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  const text = readFileSync(new URL(name, BUNDLE), 'utf8');
+  for (const [, imported = ''] of text.matchAll(/(?:from|^import)\s?"\.\/([\w.-]+\.js)"/gm)) loadedBy(imported, found);
+  return found;
+}
