@@ -2,9 +2,9 @@
  * `millrace cluster status|drain|undrain|move|upgrade`, given the cluster that they look at. A wish is written, then the command
  * waits until it is so: processes follow wishes by themselves.
  */
-import type { Steering } from '../actors/cluster/index.js';
+import { answersIn, refusalOfDrain, refusalOfMove, type Steering } from '../actors/cluster/index.js';
 import { FORMAT_LEVEL, type SessionId, type ShardName } from '../kernel/index.js';
-import type { Clock, ClusterStatus, ClusterWatch, ProcessStatus, Timers } from '../ports/index.js';
+import type { Clock, ClusterStatus, ClusterWatch, Timers } from '../ports/index.js';
 import { type FormatRaising, raiseFormats } from './cluster-formats.js';
 import { clusterTables } from './cluster-output.js';
 import { doVerb, RefusedCommand, type Verbs, wholeOf } from './command-line.js';
@@ -41,11 +41,8 @@ async function status(asked: Asked, { cluster, clock, write }: ClusterSteeringDe
 async function drain(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
   const now = await deps.cluster.look();
   const process = processNamed(now, asked.words[0] as string);
-  const mayOwn = (one: ProcessStatus) => one.process !== process && !one.isDrained && ownsShards(one);
-  if (!now.processes.some(mayOwn)) {
-    throw new RefusedCommand(`nobody else could own the shards of ${process}: no other process answers that may`);
-  }
-  await deps.steering.drain(process, (other) => now.processes.some((one) => one.process === other && answers(one)));
+  refuse(refusalOfDrain(now, process));
+  await deps.steering.drain(process, answersIn(now));
   await untilSo(deps, waitMs(asked), ({ processes, shards }) => {
     const own = shards.filter(({ owner }) => owner === process).map(({ shard }) => shard);
     if (own.length > 0) return `${process} to hand over ${own.join(', ')}`;
@@ -82,7 +79,7 @@ async function move(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
     return;
   }
   const process = processNamed(now, to);
-  mustBeAbleToOwn(now, process, shard);
+  refuse(refusalOfMove(now, process, shard));
   await deps.steering.move(shard, process);
   await untilSo(deps, waitMs(asked), ({ shards }) => {
     const { owner, state = 'without an owner' } = shards.find((one) => one.shard === shard) ?? {};
@@ -136,19 +133,7 @@ function shardNamed({ shards }: ClusterStatus, name: string): ShardName {
   throw new UsageError(`there is no shard ${name}: they are ${shards.map(({ shard }) => shard).join(', ')}`);
 }
 
-function mustBeAbleToOwn({ processes }: ClusterStatus, process: SessionId, shard: ShardName): void {
-  const target = processes.find((one) => one.process === process);
-  if (target === undefined || !answers(target)) throw new RefusedCommand(`${process} does not answer`);
-  if (target.isDrained) throw new RefusedCommand(`${process} is drained: undrain it first`);
-  const role = shard.startsWith('KV_') ? 'kv' : shard.startsWith('QUEUE_') ? 'queue' : undefined;
-  if (role === undefined ? ownsShards(target) : target.roles?.includes(role)) return;
-  throw new RefusedCommand(`${process} has not the role that ${shard} takes: it has ${target.roles?.join(', ')}`);
-}
-
-function answers({ state }: ProcessStatus): boolean {
-  return state === 'ready' || state === 'not-ready';
-}
-
-function ownsShards(one: ProcessStatus): boolean {
-  return answers(one) && one.roles?.some((role) => role === 'kv' || role === 'queue') === true;
+/** @throws RefusedCommand */
+function refuse(refusal: string | undefined): void {
+  if (refusal !== undefined) throw new RefusedCommand(refusal);
 }

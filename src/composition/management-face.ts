@@ -1,5 +1,6 @@
 /** The management face of this process, with search, operators and monitoring on the same port. */
 import type { DependencyContainer } from 'tsyringe';
+import { SteeredCluster } from '../actors/cluster/index.js';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
 import { readConsoleFile, VERSION } from '../adapters/node/index.js';
 import type { FaceServer, TlsTexts } from '../edge/http/index.js';
@@ -112,6 +113,7 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
     gateway: c.resolve(tokens.GATEWAY),
     storage: c.resolve(tokens.STORAGE),
     cluster: c.resolve(tokens.CLUSTER_LOOK),
+    steering: new SteeredCluster(tokens.portsOf(c), c.resolve(tokens.CLUSTER_LOOK)),
     messageLog: c.resolve(tokens.READ_MODELS),
     readModels: tokens.ifRegistered(c, tokens.READ_MODEL_CARE),
     signIns: options.guard.of('admin'),

@@ -77,3 +77,13 @@ export interface ClusterWatch {
   /** Never waits long for what does not answer, and never rejects: what is not known is an alarm. */
   look(): Promise<ClusterStatus>;
 }
+
+/** What people wish of the placement of shards; processes follow by themselves, which is not waited for. */
+export interface ClusterSteering {
+  /** It shall own nothing. @param by who wishes it. @returns why it cannot be, for people. @throws CONFLICT, JOURNAL_UNAVAILABLE */
+  drain(process: SessionId, by: string): Promise<string | undefined>;
+  /** @throws as `drain` */
+  undrain(process: SessionId, by: string): Promise<void>;
+  /** @param process undefined: wherever it belongs by itself. @returns, @throws as `drain` */
+  move(shard: ShardName, process: SessionId | undefined, by: string): Promise<string | undefined>;
+}

@@ -23,7 +23,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   // Runs in a browser: it knows the API and nothing else of ours.
   console: [],
 };
-const MOST_LINES_OF_WIRING = 1500;
+const MOST_LINES_OF_WIRING = 1550;
 const ANYTHING = ['composition', 'cli'];
 
 /** What answers on a port or a part of one; of each other they know nothing. */

@@ -50,6 +50,7 @@ export const AUDIT_ACTIONS = {
   useQueue: [48, 'Use Queue'],
   changeDocuments: [49, 'Change Documents'],
   raiseFormat: [50, 'Raise Format Level'],
+  steerCluster: [51, 'Steer Cluster'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

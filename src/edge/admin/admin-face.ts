@@ -2,6 +2,7 @@
 import type { DatabaseId } from '../../kernel/index.js';
 import type {
   Clock,
+  ClusterSteering,
   ClusterWatch,
   ConnectedClient,
   JournalAudit,
@@ -41,6 +42,7 @@ export interface AdminHandlerParts {
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
   readonly cluster: ClusterWatch;
+  readonly steering: ClusterSteering;
   readonly metrics: MeasuredProcess;
   readonly storage: StorageGauge;
   /** Undefined in a process that keeps none. */

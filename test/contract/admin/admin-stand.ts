@@ -133,8 +133,17 @@ export class AdminStand extends ManagementHarness {
   isSecure = false;
   keepsReadModels = true;
   readonly rebuilt: ReadModelName[] = [];
+  /** Of whom, what, and by whom. */
+  readonly wishes: string[][] = [];
+  /** Why the next wish cannot come true. */
+  wishRefusal: string | undefined;
   readonly #open: ReadStream[] = [];
   #waiting = 0;
+
+  wished(...wish: string[]): string | undefined {
+    if (this.wishRefusal === undefined) this.wishes.push(wish);
+    return this.wishRefusal;
+  }
 
   constructor() {
     let admin: Mounted | undefined;
@@ -160,6 +169,11 @@ export class AdminStand extends ManagementHarness {
       control: this.control,
       sealing: () => this.sealing,
       publicUrls: { search: 'https://console.example' },
+      steering: {
+        drain: async (process, by) => this.wished(process, 'drain', by),
+        undrain: async (process, by) => void this.wished(process, 'undrain', by),
+        move: async (shard, process, by) => this.wished(shard, process ?? 'anywhere', by),
+      },
       audit: this.audit,
       gateway: this.gateway,
       messageLog: this.messageLog,

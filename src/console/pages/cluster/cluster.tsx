@@ -53,8 +53,8 @@ function Status({ status }: { readonly status: ClusterStatus }) {
     <>
       <Alarms alarms={status.alarms} />
       <Tabs label="Parts of the cluster" tabs={tabs} />
-      {tab === 'processes' && <Processes processes={status.processes} />}
-      {tab === 'shards' && <Shards shards={status.shards} />}
+      {tab === 'processes' && <Processes status={status} />}
+      {tab === 'shards' && <Shards status={status} />}
       {tab === 'servers' && <Servers servers={status.servers} />}
       {tab === 'streams' && <Streams streams={status.streams} />}
       {tab === 'verify' && <Verify path="/v2/admin/verify" what="the whole installation" />}

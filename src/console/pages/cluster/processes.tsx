@@ -1,9 +1,13 @@
 /** The processes: what each does, how it is, and what time it believes it is. */
+import { manage } from '../../api/call.js';
+import { mayChange } from '../../api/session.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
+import { asked } from '../../parts/dialog.js';
 import { duration } from '../../parts/format.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import type { ProcessStatus } from './cluster-status.js';
+import { doing } from '../../parts/toast.js';
+import type { ClusterStatus, ProcessStatus } from './cluster-status.js';
 
 const COLUMNS: readonly Column<ProcessStatus>[] = [
   {
@@ -32,8 +36,33 @@ const COLUMNS: readonly Column<ProcessStatus>[] = [
   { title: 'Clock', cell: (process) => <Clock {...process} />, isNumber: true },
 ];
 
-export function Processes({ processes }: { readonly processes: readonly ProcessStatus[] }) {
-  return <Table label="Processes" columns={COLUMNS} rows={processes} idOf={({ process }) => process} />;
+const STEERED: Column<ProcessStatus> = { title: 'Steer', cell: (process) => <Drain {...process} /> };
+
+/** Alone, a process has nobody to hand over to. */
+export function Processes({ status }: { readonly status: ClusterStatus }) {
+  const { processes } = status;
+  const columns = mayChange.value && processes.length > 1 ? [...COLUMNS, STEERED] : COLUMNS;
+  return <Table label="Processes" columns={columns} rows={processes} idOf={({ process }) => process} />;
+}
+
+function Drain({ process, isDrained }: ProcessStatus) {
+  const path = { id: process };
+  const drain = async () => {
+    const isMeant = await asked({
+      title: `Drain ${process}?`,
+      text: 'It hands over all its shards, and owns none until it is undrained; as an edge it goes on.',
+      action: 'Drain',
+    });
+    if (!isMeant) return;
+    await doing(() => manage('POST /v2/admin/cluster/processes/{id}/drain', { path }), `${process} hands over`);
+  };
+  const undrain = () =>
+    doing(() => manage('POST /v2/admin/cluster/processes/{id}/undrain', { path }), `${process} may own shards`);
+  return (
+    <button type="button" class="button small" onClick={isDrained ? undrain : drain}>
+      {isDrained ? 'Undrain' : 'Drain'}
+    </button>
+  );
 }
 
 function ProcessState({ state, isDrained, checks = [], stopped = [] }: ProcessStatus) {

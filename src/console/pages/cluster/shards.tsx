@@ -1,9 +1,12 @@
 /** The shards: who owns each, how far it is, and what waits for it. */
+import { manage } from '../../api/call.js';
+import { mayChange } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
 import { bytes, duration, short, whole } from '../../parts/format.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import type { ShardStatus } from './cluster-status.js';
+import { doing } from '../../parts/toast.js';
+import type { ClusterStatus, ProcessStatus, ShardStatus } from './cluster-status.js';
 
 const COLUMNS: readonly Column<ShardStatus>[] = [
   { title: 'Shard', cell: ({ shard }) => <code>{shard}</code> },
@@ -33,8 +36,38 @@ const COLUMNS: readonly Column<ShardStatus>[] = [
   { title: 'Snapshot', cell: ({ snapshotAtMs }) => <Time at={snapshotAtMs} as="ago" />, isWideOnly: true },
 ];
 
-export function Shards({ shards }: { readonly shards: readonly ShardStatus[] }) {
-  return <Table label="Shards" columns={COLUMNS} rows={shards} idOf={({ shard }) => shard} />;
+const ANYWHERE = '';
+
+export function Shards({ status }: { readonly status: ClusterStatus }) {
+  const { shards, processes } = status;
+  const owners = processes.filter(({ state, isDrained }) => state === 'ready' && !isDrained);
+  const moved: Column<ShardStatus> = { title: 'Move', cell: (shard) => <Move shard={shard} owners={owners} /> };
+  const columns = mayChange.value && processes.length > 1 ? [...COLUMNS, moved] : COLUMNS;
+  return <Table label="Shards" columns={columns} rows={shards} idOf={({ shard }) => shard} />;
+}
+
+/** It moves at once, by a planned hand-over; where it is wanted stays said until it is placed by itself again. */
+function Move({ shard, owners }: { readonly shard: ShardStatus; readonly owners: readonly ProcessStatus[] }) {
+  const path = { id: shard.shard };
+  const move = (process: string) =>
+    doing(
+      () => manage('POST /v2/admin/cluster/shards/{id}/move', { path, query: { process } }),
+      process === ANYWHERE ? `${shard.shard} is placed by itself` : `${shard.shard} goes to ${process}`,
+    );
+  return (
+    <select
+      aria-label={`Where ${shard.shard} is wanted`}
+      value={shard.wished ?? ANYWHERE}
+      onChange={({ currentTarget }) => void move(currentTarget.value)}
+    >
+      <option value={ANYWHERE}>by itself</option>
+      {owners.map(({ process }) => (
+        <option key={process} value={process}>
+          {process}
+        </option>
+      ))}
+    </select>
+  );
 }
 
 function ShardState({ state = 'unknown', replayed = 0, toReplay = 0 }: ShardStatus) {

@@ -59,7 +59,7 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   }),
 ];
 
-function mustBeOperator({ face, grant }: AdminCall): void {
+export function mustBeOperator({ face, grant }: AdminCall): void {
   if (face.parts.isOperator(grant)) return;
   throw new RefusedRequest(forbidden('only people of the first account may look at the whole installation'));
 }

@@ -6,6 +6,7 @@ import { DATABASE_KEY_ROUTES } from './keys.js';
 import { LIVE_ROUTES } from './live.js';
 import { PAST_ROUTES } from './past.js';
 import { SESSION_ROUTES } from './sessions.js';
+import { STEERING_ROUTES } from './steering.js';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SESSION_ROUTES,
@@ -13,6 +14,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...PAST_ROUTES,
   ...LIVE_ROUTES,
   ...CLUSTER_ROUTES,
+  ...STEERING_ROUTES,
 ];
 
 export const OPERATORS_AREA: ApiArea = {

@@ -1,0 +1,48 @@
+/** Wishes about the placement of shards over the operators' API: who may, what is noted, and what is refused. */
+import { expect } from 'chai';
+import { AdminStand } from './admin-stand.js';
+
+describe('operators: steering the cluster', () => {
+  let stand: AdminStand;
+
+  beforeEach(async () => {
+    stand = await new AdminStand().start();
+  });
+  afterEach(() => stand.stop());
+
+  const post = (path: string, as = stand.owner) => stand.call('POST', `/v2/admin/cluster/${path}`, { as });
+
+  it('drains, undrains and moves in the name of the person, who is in the audit log', async () => {
+    for (const path of [
+      'processes/node-1/drain',
+      'processes/node-1/undrain',
+      'shards/KV_3/move?process=node-2',
+      'shards/KV_3/move',
+    ]) {
+      const { status, text } = await post(path);
+      expect([status, text], path).to.deep.equal([200, '"OK"']);
+    }
+    expect(stand.wishes).to.deep.equal([
+      ['node-1', 'drain', 'owner@example.com'],
+      ['node-1', 'undrain', 'owner@example.com'],
+      ['KV_3', 'node-2', 'owner@example.com'],
+      ['KV_3', 'anywhere', 'owner@example.com'],
+    ]);
+    const { json } = await stand.call('GET', '/v2/auditlogs', { as: stand.owner });
+    const [line] = json as Record<string, unknown>[];
+    expect(line).to.include({ action: 51, entity: 'KV_3', secondary_entity: 'move to anywhere' });
+  });
+
+  it('says why a wish cannot come true', async () => {
+    stand.wishRefusal = 'node-9 does not answer';
+    const { status, json } = await post('shards/KV_3/move?process=node-9');
+    expect([status, json]).to.deep.equal([400, { error: 'node-9 does not answer' }]);
+  });
+
+  it('is for people of the first account, whose key may change something', async () => {
+    const team = await stand.newTeam();
+    const other = await post('processes/node-1/drain', await stand.memberOf(team, 'admin'));
+    const reader = await post('processes/node-1/drain', await stand.readOnlyKey());
+    expect([other.status, reader.status, stand.wishes]).to.deep.equal([403, 403, []]);
+  });
+});
