@@ -12,7 +12,7 @@ MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
 .PHONY: help install build run dev typecheck lint format test test-integration test-browser test-differential test-sim test-chaos test-fuzz \
-        bench bench-quick check docs clean up down
+        bench bench-quick check docs pictures clean up down
 
 help: ## prints this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -92,6 +92,9 @@ docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js
 	node dist/src/cli/write-docs.js
 	node infra/write-limits-page.mjs
+
+pictures: dist/.built ## takes the pictures of the console in docs/images
+	node infra/picture-console.mjs
 
 check: lint typecheck test test-integration test-browser test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
 
