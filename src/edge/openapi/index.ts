@@ -8,6 +8,8 @@ import { SEARCH_AREA } from '../search/search-area.js';
 import { HEALTH_AREA } from './health-area.js';
 import { KV_AREA } from './kv-area.js';
 
+export { createDocsHandler } from './docs-handler.js';
+
 export const AREAS: readonly ApiArea[] = [
   KV_AREA,
   QUEUE_AREA,
