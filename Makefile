@@ -24,12 +24,13 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/left-out.mjs infra/build-console.mjs infra/write-api-types.mjs $(SOURCES)
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/left-out.mjs infra/build-console.mjs infra/build-api-pages.mjs infra/built-files.mjs $(wildcard infra/api-pages/*) infra/write-api-types.mjs $(SOURCES)
 	node_modules/.bin/tsc -p .
 	node infra/bundle.mjs
 	node infra/write-api-types.mjs dist/api-types.d.ts
 	node_modules/.bin/tsc -p src/console
 	node infra/build-console.mjs
+	node infra/build-api-pages.mjs
 	@touch $@
 
 build: dist/.built ## compiles everything into dist/

@@ -1,19 +1,17 @@
 /**
  * Builds the console's pages out of src/console: node infra/build-console.mjs
  *
- * Their names say what is in them, so browsers keep them for ever; beside each lies what it is in brotli and gzip, where
- * that is smaller. `manifest.json` lists them: nothing else is served (src/edge/console/console-files.ts).
+ * Their names say what is in them, so browsers keep them for ever.
  */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { writeBuilt } from './built-files.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src/console');
 const out = join(root, 'dist/src/console');
-const SMALL_BYTES = 512;
 
 const { outputFiles, metafile } = await build({
   entryPoints: { main: join(source, 'main.tsx') },
@@ -41,27 +39,7 @@ const { outputFiles, metafile } = await build({
 const files = new Map(outputFiles.map(({ path, contents }) => [relative(out, path), Buffer.from(contents)]));
 files.set('index.html', Buffer.from(await page()));
 
-await rm(out, { recursive: true, force: true });
-await mkdir(join(out, 'assets'), { recursive: true });
-const listed = {};
-for (const [name, bytes] of files) {
-  await writeFile(join(out, name), bytes);
-  listed[name] = [];
-  for (const [form, suffix, compressed] of forms(bytes)) {
-    if (bytes.length < SMALL_BYTES || compressed.length >= bytes.length) continue;
-    await writeFile(join(out, name + suffix), compressed);
-    listed[name].push(form);
-  }
-}
-await writeFile(join(out, 'manifest.json'), JSON.stringify({ files: listed }));
-
-function forms(bytes) {
-  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
-  return [
-    ['br', '.br', brotli],
-    ['gzip', '.gz', gzipSync(bytes, { level: 9 })],
-  ];
-}
+await writeBuilt(out, files);
 
 /** The page: what its first view needs is named in it, so that it is fetched at once. */
 async function page() {

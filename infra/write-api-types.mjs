@@ -1,8 +1,9 @@
 /**
  * Writes the types of the API as its OpenAPI document has them: node infra/write-api-types.mjs <file.d.ts>
  *
- * The document is made here, from the compiled declarations of routes; no server runs. What comes out are two interfaces:
- * `Schemas`, by their names, and `Operations`, by method and path, each with its answer.
+ * The document is made here, from the compiled declarations of routes; no server runs. What comes out are three interfaces:
+ * `Schemas`, by their names; `Operations`, by method and path, each with its answer; and `paths`, by path and method, each
+ * with parameters, body and answers, in the form that generic clients take (`createClient<paths>()` of openapi-fetch).
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -36,6 +37,10 @@ ${schemas.join('\n')}
 export interface Operations {
 ${operations.join('\n')}
 }
+
+export interface paths {
+${Object.entries(paths).map(pathOf).join('\n')}
+}
 `;
 await mkdir(dirname(resolve(out)), { recursive: true });
 await writeFile(out, text);
@@ -44,6 +49,29 @@ function answerOf({ responses }) {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
   const json = success?.content?.['application/json'];
   return json === undefined ? 'unknown' : typeOf(json.schema ?? {});
+}
+
+function pathOf([path, item]) {
+  const methods = [...METHODS, 'head'].filter((method) => item[method] !== undefined);
+  return `  ${JSON.stringify(path)}: {\n${methods.map((method) => `    ${method}: ${operationOf(item[method])};`).join('\n')}\n  };`;
+}
+
+function operationOf({ parameters, requestBody, responses }) {
+  const places = ['query', 'header', 'path'].map((place) => placeOf(place, parameters.filter((one) => one.in === place)));
+  const body = requestBody === undefined ? [] : [`requestBody${requestBody.required ? '' : '?'}: ${contentOf(requestBody)}`];
+  const answers = Object.entries(responses).map(([status, response]) => `${status}: ${contentOf(response)}`);
+  return `{ ${[`parameters: { ${places.join('; ')} }`, ...body, `responses: { ${answers.join('; ')} }`].join('; ')} }`;
+}
+
+function placeOf(place, parameters) {
+  if (parameters.length === 0) return `${place}?: never`;
+  const members = parameters.map(({ name, required, schema }) => `${property(name)}${required ? '' : '?'}: ${typeOf(schema)}`);
+  return `${place}${parameters.some(({ required }) => required) ? '' : '?'}: { ${members.join('; ')} }`;
+}
+
+function contentOf({ $ref, content = components.responses[$ref?.split('/').pop()]?.content ?? {} }) {
+  const types = Object.entries(content).map(([type, { schema }]) => `${JSON.stringify(type)}: ${typeOf(schema)}`);
+  return `{ content: { ${types.join('; ')} } }`;
 }
 
 function typeOf(schema) {
@@ -65,7 +93,8 @@ function typeOf(schema) {
     case 'null':
       return 'null';
     case 'array':
-      return `readonly (${typeOf(schema.items)})[]`;
+      // Generic clients know no arrays that are read only.
+      return `(${typeOf(schema.items)})[]`;
     case 'object':
       return objectOf(schema);
     default:

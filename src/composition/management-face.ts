@@ -2,7 +2,7 @@
 import type { DependencyContainer } from 'tsyringe';
 import { SteeredCluster } from '../actors/cluster/index.js';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
-import { readConsoleFile, VERSION } from '../adapters/node/index.js';
+import { readConsoleFile, readDocsFile, VERSION } from '../adapters/node/index.js';
 import type { FaceServer, TlsTexts } from '../edge/http/index.js';
 import {
   changesDocuments,
@@ -16,7 +16,7 @@ import {
   type SignInGuard,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
-import { AREAS } from '../edge/openapi/index.js';
+import { AREAS, createDocsHandler } from '../edge/openapi/index.js';
 import type { JournalAudit, KvEvents, ManagementGrant } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
@@ -39,8 +39,8 @@ export interface ManagementFaceOptions {
 export function managementFace(c: DependencyContainer, options: ManagementFaceOptions): FaceServer {
   const { respPort, guard, face } = options;
   const config = c.resolve(tokens.CONFIG);
-  const prices = pricesOf(config);
-  const search = searchHandler(c, options);
+  const [prices, search] = [pricesOf(config), searchHandler(c, options)];
+  const docs = createDocsHandler({ ...sharedParts(c), readFile: readDocsFile });
   return createManagementServer({
     ...sharedParts(c),
     ...sessionParts(c, options),
@@ -56,7 +56,7 @@ export function managementFace(c: DependencyContainer, options: ManagementFaceOp
     areas: AREAS,
     mount: {
       search,
-      others: [adminHandler(c, options), consoleHandler(c, options, search), scrapeHandler(c, options)],
+      others: [adminHandler(c, options), consoleHandler(c, options, search), scrapeHandler(c, options), docs],
     },
     ...face,
   });

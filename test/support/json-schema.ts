@@ -1,5 +1,6 @@
 /** Says what of a value does not fit a JSON schema, as far as the OpenAPI document uses the language. */
 type Schema = Readonly<Record<string, unknown>>;
+type Combining = 'allOf' | 'anyOf' | 'oneOf';
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
@@ -11,7 +12,20 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 const KNOWN_WORDS = new Set([
-  ...['type', 'properties', 'required', 'items', 'enum', 'const', 'allOf', 'oneOf', '$ref', 'description', 'format'],
+  ...[
+    'type',
+    'properties',
+    'required',
+    'items',
+    'enum',
+    'const',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    '$ref',
+    'description',
+    'format',
+  ],
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'uniqueItems', 'additionalProperties'],
 ]);
 
@@ -24,7 +38,7 @@ export function misfits(
 ): string[] {
   const strange = Object.keys(schema).filter((word) => !KNOWN_WORDS.has(word));
   if (strange.length > 0) return [`${at}: the schema has words that nobody checks: ${strange}`];
-  const { $ref, allOf, oneOf } = schema as { $ref?: string; allOf?: Schema[]; oneOf?: Schema[] };
+  const { $ref, allOf, anyOf, oneOf } = schema as { $ref?: string } & Partial<Record<Combining, Schema[]>>;
   if ($ref !== undefined) {
     const found = definitions[$ref.split('/').at(-1) as string];
     return found === undefined ? [`${at}: ${$ref} is not defined`] : misfits(value, found, definitions, at);
@@ -32,6 +46,10 @@ export function misfits(
   if (oneOf !== undefined) {
     const fitting = oneOf.filter((each) => misfits(value, each, definitions, at).length === 0);
     return fitting.length === 1 ? [] : [`${at}: fits ${fitting.length} of the kinds that it may be`];
+  }
+  if (anyOf !== undefined) {
+    const all = anyOf.map((each) => misfits(value, each, definitions, at));
+    return all.some((each) => each.length === 0) ? [] : [`${at}: fits none of the kinds that it may be`, ...all.flat()];
   }
   return [
     ...(allOf ?? []).flatMap((each) => misfits(value, each, definitions, at)),

@@ -62,14 +62,22 @@ class SaidBackups implements Backups {
   }
 }
 
+interface DescribedAnswer {
+  readonly content: Record<string, { schema: object }>;
+}
+
 interface DescribedOperation {
   readonly tags?: readonly string[];
-  readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
+  readonly requestBody?: { content: Record<string, { example?: object }> };
+  readonly responses: Record<string, DescribedAnswer & { readonly $ref?: string }>;
 }
 
 interface OpenApi {
   readonly paths: Record<string, Record<string, DescribedOperation>>;
-  readonly components: { readonly schemas: Record<string, Record<string, unknown>> };
+  readonly components: {
+    readonly schemas: Record<string, Record<string, unknown>>;
+    readonly responses: Record<string, DescribedAnswer>;
+  };
 }
 
 export class ManagementHarness {
@@ -243,6 +251,13 @@ export class ManagementHarness {
     );
   }
 
+  /** The body that the document shows for a call, `POST /v2/team`. */
+  exampleOf(name: string): object | undefined {
+    const [method = '', path = ''] = name.split(' ');
+    const { requestBody } = this.document.paths[path]?.[method.toLowerCase()] ?? {};
+    return requestBody?.content['application/json']?.example;
+  }
+
   #operationOf(method: string, target: string) {
     const parts = (target.split('?')[0] as string).split('/');
     const fitting = Object.entries(this.document.paths).filter(([path]) => {
@@ -257,9 +272,12 @@ export class ManagementHarness {
   }
 
   #misfits(responses: DescribedOperation['responses'], status: number, json: unknown): string[] {
-    const schema = (responses[status] ?? responses.default)?.content['application/json']?.schema;
+    const found = responses[status] ?? responses.default;
+    const { schemas, responses: shared } = this.document.components;
+    const answer = found?.$ref === undefined ? found : shared[found.$ref.split('/').at(-1) as string];
+    const schema = answer?.content['application/json']?.schema;
     if (schema === undefined) return [`an answer of ${status} is not described`];
-    return misfits(json, schema as Record<string, unknown>, this.document.components.schemas);
+    return misfits(json, schema as Record<string, unknown>, schemas);
   }
 }
 

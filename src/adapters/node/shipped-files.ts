@@ -2,12 +2,19 @@
 import { readFile } from 'node:fs/promises';
 
 /** As deep below the root as the bundle, which this is part of. */
-const CONSOLE = new URL('../../console/', import.meta.url);
+const SHIPPED = new URL('../../', import.meta.url);
 
-/** @param path below the folder of the console's built pages. @returns undefined where there is none */
-export async function readConsoleFile(path: string): Promise<Buffer | undefined> {
+type ReadShipped = (path: string) => Promise<Buffer | undefined>;
+
+/** The console's built pages. */
+export const readConsoleFile: ReadShipped = (path) => shipped(`console/${path}`);
+/** The built pages of the API's description. */
+export const readDocsFile: ReadShipped = (path) => shipped(`api-pages/${path}`);
+
+/** @param path below the program's folder. @returns undefined where there is none */
+async function shipped(path: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(new URL(path, CONSOLE));
+    return await readFile(new URL(path, SHIPPED));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -23,6 +23,7 @@ export {
   accountState,
   carriesBody,
   envelope,
+  HTTP_METHODS,
   headerList,
   messageStatus,
 } from './records.js';

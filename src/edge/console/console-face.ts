@@ -10,11 +10,12 @@ import type {
   Random,
   Sealing,
 } from '../../ports/index.js';
+import { BuiltFiles } from '../http/built-files.js';
+import type { BuiltPages } from '../http/built-pages.js';
 import { ClientAddresses, type FaceRequest, type ProxyRange, RequestBodyReader } from '../http/index.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-import { ConsoleFiles } from './console-files.js';
 
 /** A plane answers as if the request had come in by its own port. */
 export type DataPlane = (request: FaceRequest, response: ServerResponse) => void;
@@ -51,7 +52,7 @@ export class ConsoleFace {
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly bodies: RequestBodyReader;
-  readonly files: ConsoleFiles;
+  readonly built: BuiltPages;
 
   constructor(readonly parts: ConsoleParts) {
     const { publicUrls } = parts;
@@ -59,6 +60,6 @@ export class ConsoleFace {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.bodies = new RequestBodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
-    this.files = new ConsoleFiles((path) => parts.readFile(path));
+    this.built = { files: new BuiltFiles((path) => parts.readFile(path)), isDraining: parts.isDraining };
   }
 }

@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { managementRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import type { HttpExchange } from '../http/answer.js';
+import { answerPage } from '../http/built-pages.js';
 import { BODILESS_METHODS, type FaceRequest, PlainRequest } from '../http/index.js';
 import { type Mounted, mounted } from '../http/mounted.js';
 import { RefusedRequest } from '../http/refused.js';
@@ -16,7 +17,6 @@ import { refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
 import { mustBeAllowed } from '../team-permissions.js';
 import { ConsoleFace, type ConsoleParts } from './console-face.js';
 import { MAX_CONSOLE_BODY_BYTES } from './console-limits.js';
-import { answerPage } from './page-answer.js';
 import { bodyOf } from './page-body.js';
 import { type Passed, type PlaneAsk, passedToKv, passedToQueue, passedToSearch } from './planes.js';
 import { answerSession } from './session-routes.js';
@@ -50,7 +50,8 @@ async function answer(face: ConsoleFace, exchange: HttpExchange, path: string): 
   refuseOtherSites(exchange.request);
   if (path === SESSION) await answerSession(face, exchange);
   else if (path.startsWith(API)) await pass(face, exchange, path.slice(API.length));
-  else if (path === ROOT || path.startsWith(`${ROOT}/`)) await answerPage(face, exchange, path.slice(ROOT.length));
+  else if (path === ROOT || path.startsWith(`${ROOT}/`))
+    await answerPage(face.built, exchange, path.slice(ROOT.length));
   else throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
 }
 

@@ -8,9 +8,12 @@ export type AnswerShape =
   | { readonly kind: 'ok' }
   | { readonly kind: 'texts' }
   /** JSON that no class describes. */
-  | { readonly kind: 'json'; readonly of: JsonSchema; readonly description?: string }
+  | { readonly kind: 'json'; readonly of: JsonSchema; readonly description?: string; readonly example?: unknown }
   /** Anything but JSON. */
-  | { readonly kind: 'other'; readonly type: string; readonly description: string };
+  | { readonly kind: 'other'; readonly type: string; readonly description: string; readonly events?: EventShapes };
+
+/** The data of server-sent events, by their names. */
+type EventShapes = Readonly<Record<string, JsonSchema>>;
 
 export function one(type: ClassOf<object>): AnswerShape {
   return { kind: 'object', of: type };
@@ -24,11 +27,16 @@ export const OK_ANSWER: AnswerShape = { kind: 'ok' };
 export const OK_TEXT = 'OK';
 export const TEXTS: AnswerShape = { kind: 'texts' };
 
-export function json(of: JsonSchema, description?: string): AnswerShape {
-  return description === undefined ? { kind: 'json', of } : { kind: 'json', of, description };
+export function json(of: JsonSchema, description?: string, example?: unknown): AnswerShape {
+  return {
+    kind: 'json',
+    of,
+    ...(description !== undefined && { description }),
+    ...(example !== undefined && { example }),
+  };
 }
 
-/** Server-sent events. */
-export function events(description: string): AnswerShape {
-  return { kind: 'other', type: 'text/event-stream', description };
+/** Server-sent events. @param data left out: no JSON */
+export function events(description: string, data?: EventShapes): AnswerShape {
+  return { kind: 'other', type: 'text/event-stream', description, ...(data !== undefined && { events: data }) };
 }

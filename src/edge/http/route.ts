@@ -3,7 +3,8 @@
  * query must look like, what it answers, and how the OpenAPI document describes it.
  */
 import type { AnswerShape } from './answer-shape.js';
-import type { ApiParameter, JsonSchema } from './openapi/parts.js';
+import type { BodyShape } from './body-shape.js';
+import type { ApiParameter } from './openapi/parts.js';
 import type { ClassOf } from './request-class.js';
 
 export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
@@ -24,19 +25,25 @@ export interface Described {
    */
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
+  /** What the summary has no room for. */
+  readonly description?: string;
   /** In the words of its face; `open`: of anybody, signed in or not. */
   readonly permission: string;
   readonly body: ClassOf<object>;
   readonly query: ClassOf<object>;
   /** What the body must look like where no class says so. */
-  readonly bodySchema?: JsonSchema | undefined;
+  readonly bodyShape?: BodyShape;
+  /** A body that is right, as JSON. */
+  readonly example?: unknown;
   /** Which of its face's bounds the body has, where it is not that of most. */
   readonly bodyBound?: string;
   /** What bounds how often it is asked, where that is not its face's bound of a second. */
   readonly boundBy?: string;
-  /** Parameters that the class of the query does not have. */
+  /** Parameters that the class of the query does not have, and what is to be said of those of the path. */
   readonly parameters: readonly ApiParameter[];
   readonly answer: AnswerShape;
+  /** With which statuses it succeeds; left out: 200. */
+  readonly statuses?: readonly number[];
 }
 
 interface Input<Body, Query> {

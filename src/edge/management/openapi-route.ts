@@ -1,8 +1,11 @@
 /** `/openapi.json`: what this server can be asked, for tools. Anybody may read it; it says nothing about anyone. */
+
+import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import { one } from '../http/answer-shape.js';
-import type { ApiArea } from '../http/openapi/area.js';
+import type { ApiArea, Refusals } from '../http/openapi/area.js';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi/document.js';
-import { changesAnything, Nothing } from '../http/route.js';
+import { changesAnything, type Described, Nothing } from '../http/route.js';
+import { MANAGEMENT_KEY, SESSION_COOKIE } from '../sessions/session-schemes.js';
 import { type ManagementRoute, managementRoute } from './management-call.js';
 
 /** An object in the language of OpenAPI, which describes itself. */
@@ -30,15 +33,34 @@ export function managementArea(routes: readonly ManagementRoute[]): ApiArea {
     name: 'management',
     description: 'Accounts, databases, search indexes, statistics.',
     routes,
-    security: [{ basic: [] }],
-    refusals: (route, path) => ({
-      ...(route.body !== Nothing || route.query !== Nothing || changesAnything(route)
-        ? { 400: 'A field is wrong; the text names it.' }
-        : {}),
-      401: 'The e-mail or the API key is wrong.',
-      ...(changesAnything(route) ? { 403: 'The key or the role may not do this.' } : {}),
-      ...(path.includes('{') ? { 404: 'There is no such thing in this account.' } : {}),
-      429: 'Too many calls with this key, or failed sign-ins from this address; `Retry-After` says when to come back.',
+    security: { managementKey: MANAGEMENT_KEY, sessionCookie: SESSION_COOKIE },
+    refusals,
+  };
+}
+
+function refusals(route: Described, path: string): Refusals {
+  if (route.permission === 'open') return {};
+  return {
+    ...(route.body !== Nothing || route.query !== Nothing || changesAnything(route)
+      ? { 400: { about: 'A field is wrong; the text names it.', text: 'database_name: is required' } }
+      : {}),
+    401: { about: 'The e-mail or the API key is wrong.', text: MANAGEMENT_REFUSALS.unauthorized.text },
+    ...(changesAnything(route) && {
+      403: { about: 'The key or the role may not do this.', text: MANAGEMENT_REFUSALS.readOnly.text },
     }),
+    ...((path.includes('{') || changesAnything(route)) && {
+      404: { about: 'There is no such thing in this account.', text: notFound('database').text },
+    }),
+    ...(changesAnything(route) && {
+      413: { about: 'The body is too long.', text: 'body is too large, current limit: 65536 bytes' },
+    }),
+    429: {
+      about: 'Too many calls with this key, or failed sign-ins from this address.',
+      text: MANAGEMENT_REFUSALS.tooManyCalls.text,
+    },
+    503: {
+      about: 'Not possible right now; the text says whether anything was done.',
+      text: 'server is busy, nothing was done',
+    },
   };
 }

@@ -1,6 +1,7 @@
 /** What the scrape endpoint answers: the metrics of what a monitoring token shows. */
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, Clock, MaybeBehind, Statistics } from '../../ports/index.js';
+import { tooManyFailures } from '../error-map.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { queryParameter } from '../http/openapi/parts.js';
 import { type Route, routesOf } from '../http/route.js';
@@ -64,10 +65,10 @@ export const MONITORING_AREA: ApiArea = {
   name: 'monitoring',
   description: 'Metrics for scrapers, with a token of their own.',
   routes: SCRAPE_ROUTES,
-  security: [{ bearer: [] }],
+  security: { monitoringToken: { type: 'http', scheme: 'bearer', description: 'What enable-prometheus has shown.' } },
   refusals: () => ({
-    400: 'A selector is wrong.',
-    401: 'The token is missing or wrong.',
-    429: 'Failed sign-ins from this address; `Retry-After` says when to come back.',
+    400: { about: 'A selector is wrong.', text: 'match[]: is not a selector' },
+    401: { about: 'The token is missing or wrong.', text: 'unable to authenticate: invalid token' },
+    429: { about: 'Failed sign-ins from this address.', text: tooManyFailures(30).text },
   }),
 };

@@ -1,10 +1,11 @@
 /**
  * What the key-value face is asked, for the document; its handler finds the way of a command by itself. Source:
- * docs/commands.md and docs/guide/kv-rest.md.
+ * docs/commands.md and docs/guide/data.md.
  */
-import { events, json } from '../http/answer-shape.js';
+import { type AnswerShape, events, json } from '../http/answer-shape.js';
+import type { BodyShape } from '../http/body-shape.js';
 import type { ApiArea } from '../http/openapi/area.js';
-import { ERROR_SCHEMA, type JsonSchema } from '../http/openapi/parts.js';
+import { ERROR_SCHEMA, type JsonSchema, pathParameter } from '../http/openapi/parts.js';
 import { described } from '../http/route.js';
 
 /** Results nest as replies of commands do; 3.1 has no shorter word for any JSON value. */
@@ -20,73 +21,154 @@ const COMMAND: JsonSchema = {
 };
 const COMMANDS: JsonSchema = { type: 'array', items: COMMAND };
 const ANSWERS: JsonSchema = { type: 'array', items: { oneOf: [RESULT, ERROR_SCHEMA] } };
+const SEVERAL = [
+  ['SET', 'greeting', 'hello', 'EX', 60],
+  ['INCR', 'visits'],
+];
+const TWO_RESULTS = [{ result: 'OK' }, { result: 1 }];
 
 const permission = 'token';
+const LAST_ARGUMENT: BodyShape = {
+  of: {},
+  isNeeded: false,
+  types: ['application/octet-stream'],
+  description: 'The last argument, byte for byte.',
+};
+const COMMAND_NAME = pathParameter('command', 'Its name, in any case.');
+const OPTIONS = 'Names and values of the query are further arguments, behind a body.';
+const answered = json(RESULT, 'Its result.', { result: 'hello' });
+const stream: AnswerShape = events('Events, as they happen.');
 
 export const KV_AREA: ApiArea = {
   name: 'kv',
-  description: 'Key-value commands over HTTP.',
+  description: 'Key-value commands over HTTP: any command of docs/commands.md, with a token of its database.',
   isAt: 'kv',
   prefix: 'kv_',
-  security: [{ bearer: [] }, { kvTokenInQuery: [] }],
-  needsBody: true,
+  security: {
+    databaseToken: { type: 'http', scheme: 'bearer', description: 'A token of the database.' },
+    databaseTokenInQuery: { type: 'apiKey', in: 'query', name: '_token', description: 'The same, in the query.' },
+  },
   parameters: [
     {
       name: 'Svc-Encoding',
       in: 'header',
       required: false,
-      schema: { enum: ['base64'] },
+      schema: { type: 'string', enum: ['base64'] },
       description: 'Strings of the answer are encoded, but the OK status.',
     },
     {
       name: 'Svc-Response-Format',
       in: 'header',
       required: false,
-      schema: { enum: ['json', 'resp2'] },
+      schema: { type: 'string', enum: ['json', 'resp2'] },
       description: 'resp2 answers in bytes of that protocol.',
     },
   ],
-  refusals: () => ({ 400: 'The command is wrong, or failed.', 401: 'The token is missing or wrong.' }),
+  refusals: () => ({
+    400: {
+      about: 'The command is wrong, or failed.',
+      text: 'WRONGTYPE Operation against a key holding the wrong kind of value',
+    },
+    401: { about: 'The token is missing or wrong.', text: 'WRONGPASS invalid or missing auth token' },
+    403: {
+      about: 'The database is suspended, or not open to this address.',
+      text: 'NOPERM this database is suspended, nothing was executed',
+    },
+    413: {
+      about: 'The body is larger than any request may be.',
+      text: 'ERR max request size exceeded. Limit: 10485760 bytes, Actual: 10485761 bytes',
+    },
+    429: {
+      about: 'Too many commands a second, or failed sign-ins from this address.',
+      text: 'ERR max commands per second exceeded, nothing was executed',
+    },
+    503: {
+      about: 'Not possible right now; the text says whether anything was executed.',
+      text: 'ERR server is busy, nothing was executed',
+    },
+  }),
   routes: [
     described('POST /', {
       summary: 'Runs one command.',
       permission,
-      bodySchema: COMMAND,
-      answer: json(RESULT, 'Its result.'),
+      bodyShape: { of: COMMAND },
+      example: ['SET', 'greeting', 'hello', 'EX', 60],
+      answer: json(RESULT, 'Its result.', { result: 'OK' }),
     }),
-    // Path parameters cannot hold slashes: this stands for any number of arguments behind the command.
-    described('GET /:command/:arguments', {
-      alsoMethods: ['head', 'put', 'post'],
-      summary: 'Runs one command; a body is its last argument.',
+    described('GET /:command', {
+      alsoMethods: ['head'],
+      summary: 'Runs a command without arguments.',
+      description: OPTIONS,
       permission,
-      answer: json(RESULT, 'Its result.'),
+      parameters: [COMMAND_NAME],
+      answer: json(RESULT, 'Its result.', { result: 'PONG' }),
+    }),
+    described('POST /:command', {
+      alsoMethods: ['put'],
+      summary: 'Runs a command whose argument is the body.',
+      description: OPTIONS,
+      permission,
+      parameters: [COMMAND_NAME],
+      bodyShape: LAST_ARGUMENT,
+      answer: answered,
+    }),
+    described('GET /:command/:arguments', {
+      alsoMethods: ['head'],
+      summary: 'Runs one command.',
+      description: OPTIONS,
+      permission,
+      parameters: [COMMAND_NAME, argumentsIn()],
+      answer: answered,
+    }),
+    described('POST /:command/:arguments', {
+      alsoMethods: ['put'],
+      summary: 'Runs one command; a body is its last argument.',
+      description: OPTIONS,
+      permission,
+      parameters: [COMMAND_NAME, argumentsIn()],
+      bodyShape: LAST_ARGUMENT,
+      answer: json(RESULT, 'Its result.', { result: 'OK' }),
     }),
     described('POST /pipeline', {
       summary: 'Runs commands in order.',
       permission,
-      bodySchema: COMMANDS,
-      answer: json(ANSWERS, 'One for each.'),
+      bodyShape: { of: COMMANDS },
+      example: SEVERAL,
+      answer: json(ANSWERS, 'One for each.', TWO_RESULTS),
     }),
     described('POST /multi-exec', {
       summary: 'Runs commands as one.',
       permission,
-      bodySchema: COMMANDS,
-      answer: json({ oneOf: [ANSWERS, ERROR_SCHEMA] }, 'One for each, or why none was run.'),
+      bodyShape: { of: COMMANDS },
+      example: SEVERAL,
+      answer: json({ oneOf: [ANSWERS, ERROR_SCHEMA] }, 'One for each, or why none was run.', TWO_RESULTS),
     }),
     described('POST /monitor', {
       summary: 'Shows every command that is run.',
       permission,
-      answer: events('Events, as they happen.'),
+      answer: stream,
     }),
     described('POST /subscribe/:channel', {
       summary: 'Shows messages of a channel.',
       permission,
-      answer: events('Events, as they happen.'),
+      answer: stream,
+    }),
+    described('POST /psubscribe/:pattern', {
+      summary: 'Shows messages of all channels that a pattern fits.',
+      permission,
+      answer: stream,
     }),
     described('POST /publish/:channel/:message', {
       summary: 'Sends a message to a channel.',
       permission,
-      answer: json(RESULT, 'How many heard it.'),
+      answer: json(RESULT, 'How many heard it.', { result: 1 }),
     }),
   ],
 };
+
+function argumentsIn() {
+  return pathParameter(
+    'arguments',
+    'One argument, percent-encoded; further ones follow, each behind a slash of its own.',
+  );
+}

@@ -8,7 +8,7 @@ import { newId } from '../../messages/index.js';
 import type { Clock, ManagementAccess, ManagementGrant, Random, Sealing } from '../../ports/index.js';
 import { type BasicCredentials, bearerToken } from '../http/credentials.js';
 
-const SESSION_COOKIE = 'millrace_session';
+export const SESSION_COOKIE_NAME = 'millrace_session';
 /** A working day, where nobody says otherwise; who stays longer signs in again. */
 const DEFAULT_SESSION_MS = 12 * 3_600_000;
 /** Longer ones are none of ours. */
@@ -103,7 +103,7 @@ export function sessionIn(authorization: string | undefined, cookie: string | un
 export function sessionInCookie(cookie: string | undefined): string | undefined {
   for (const part of cookie?.split(';') ?? []) {
     const [name = '', value] = part.trim().split('=', 2);
-    if (name === SESSION_COOKIE && value !== undefined && value !== '') return decodeURIComponentSafe(value);
+    if (name === SESSION_COOKIE_NAME && value !== undefined && value !== '') return decodeURIComponentSafe(value);
   }
   return undefined;
 }
@@ -112,7 +112,7 @@ export function sessionInCookie(cookie: string | undefined): string | undefined 
 export function sessionCookie(text: string, seconds: number, isSecure: boolean): string {
   const value = encodeURIComponent(text);
   const secure = isSecure ? '; Secure' : '';
-  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  return `${SESSION_COOKIE_NAME}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 function decodeURIComponentSafe(text: string): string | undefined {

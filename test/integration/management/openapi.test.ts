@@ -10,9 +10,13 @@ import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import { WorkflowStand } from '../../support/workflow-stand.js';
 
 type Schema = Record<string, unknown>;
+interface MediaType {
+  readonly schema: Schema;
+  readonly 'x-events'?: Record<string, Schema>;
+}
 interface Described {
   readonly tags?: readonly string[];
-  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: Schema }> }>;
+  readonly responses: Record<string, { readonly content?: Record<string, MediaType> }>;
 }
 
 interface CallOptions {
@@ -23,11 +27,12 @@ interface CallOptions {
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 
-/** Of a run in the middle of a step, or of a failure function: test/integration/workflow has them called. */
+/** Of a run in the middle of a step, of a failure function, of a webhook: test/integration/workflow has them called. */
 const BY_RUNS = [
   'POST /v2/wait/{event}',
   'POST /v2/workflows/dlq/callback/{id}',
   'DELETE /v2/workflows/dlq/callback/{id}',
+  'POST /v2/workflows/hooks/{user}/{run}/{event}',
 ];
 
 describe('the OpenAPI document and the faces', function () {
@@ -60,11 +65,13 @@ describe('the OpenAPI document and the faces', function () {
     const type = response.headers.get('content-type') ?? '';
     const isOther = type.startsWith('text/');
     const text = isOther ? '' : await response.text();
-    if (isOther) await response.body?.cancel();
     expect(response.status, `${name} ${text}`).to.be.within(200, 299);
-    const { content } = described.responses['2XX'] ?? described.responses[response.status] ?? { content: undefined };
+    const { content } = described.responses[response.status] ?? { content: undefined };
     expect(content, name).to.not.equal(undefined);
-    if (isOther) expect(Object.keys(content ?? {}), name).to.deep.equal([type]);
+    if (isOther) {
+      expect(Object.keys(content ?? {}), name).to.deep.equal([type]);
+      await firstEventFits(name, response, content?.[type]?.['x-events']);
+    }
     const json: unknown = text === '' ? undefined : JSON.parse(text);
     const schema = content?.['application/json']?.schema;
     if (!isOther && method !== 'HEAD') {
@@ -72,6 +79,24 @@ describe('the OpenAPI document and the faces', function () {
     }
     called.add(name);
     return json as never;
+  }
+
+  async function firstEventFits(name: string, { body }: Response, described?: Record<string, Schema>) {
+    // The answer to HEAD has none.
+    if (body === null) return;
+    const reader = body.getReader();
+    let text = '';
+    while (described !== undefined && !/^data: .*\n/m.test(text)) {
+      const { value, done } = await reader.read();
+      expect(done, `${name} ${text}`).to.equal(false);
+      text += Buffer.from(value as Uint8Array).toString('utf8');
+    }
+    await reader.cancel();
+    const [, event, data] = /^event: (\w+)\ndata: (.*)\n/m.exec(text) ?? [];
+    if (event === undefined) return;
+    const schema = described?.[event];
+    expect(schema, `${name} ${event}`).to.not.equal(undefined);
+    expect(misfits(JSON.parse(data as string), schema ?? {}, document.components.schemas), text).to.deep.equal([]);
   }
 
   const never = (tag: string) =>
@@ -86,6 +111,9 @@ describe('the OpenAPI document and the faces', function () {
     const { kvUrl } = stand.queue.millrace;
     const kv = (name: string, target: string, options?: CallOptions) => call(name, kvUrl + target, TOKEN, options);
     const path = '/{command}/{arguments}';
+    await kv('GET /{command}', '/ping');
+    await kv('HEAD /{command}', '/ping');
+    for (const method of ['POST', 'PUT']) await kv(`${method} /{command}`, '/echo', { body: 'text' });
     await kv('POST /', '/', { body: ['SET', 'a', '1'] });
     await kv('POST /', '/', { body: ['LRANGE', 'none', 0, -1] });
     await kv(`GET ${path}`, '/get/a');
@@ -102,6 +130,7 @@ describe('the OpenAPI document and the faces', function () {
     const headers = { accept: 'text/event-stream' };
     await kv('POST /monitor', '/monitor', { headers });
     await kv('POST /subscribe/{channel}', '/subscribe/news', { headers });
+    await kv('POST /psubscribe/{pattern}', '/psubscribe/n*', { headers });
     await kv('POST /publish/{channel}/{message}', '/publish/news/hello');
     expect(never('kv')).to.deep.equal([]);
   });
@@ -138,11 +167,23 @@ describe('the OpenAPI document and the faces', function () {
     await q('POST /v2/enqueue/{queue}/{destination}', `/v2/enqueue/line/${sink('/a')}`);
     await q('DELETE /v2/queues/{name}', '/v2/queues/line');
 
-    const later = { headers: { 'svc-delay': '1h', 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=1' } };
+    const later = {
+      headers: {
+        'svc-delay': '1h',
+        'svc-flow-control-key': 'k',
+        'svc-flow-control-value': 'rate=1',
+        'svc-label': 'one',
+        'svc-callback': sink('/told'),
+        'svc-callback-forward-color': 'red',
+        'svc-retry-delay': '1000',
+        'svc-timeout': '5s',
+      },
+      body: 'text',
+    };
     const { messageId } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
-    await q('GET /v2/messages');
     await q('GET /v2/messages/{id}', `/v2/messages/${messageId}`);
     await q('GET /v2/messages/{id}/story', `/v2/messages/${messageId}/story`);
+    await q('GET /v2/messages', '/v2/messages?count=1');
     await q('GET /v2/flowControl');
     await q('GET /v2/flowControl/{key}', '/v2/flowControl/k');
     for (const [action, query] of [
@@ -160,15 +201,18 @@ describe('the OpenAPI document and the faces', function () {
     const { messageId: second } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
     await q('DELETE /v2/messages', `/v2/messages?messageIds=${second}`);
     await q('POST /v2/batch', '/v2/batch', { body: [{ destination: sink('/a') }, { destination: sink('/b') }] });
-    await q('GET /v2/logs');
     await q('GET /v2/logs/counts');
-    await q('GET /v2/events');
+    for (const query of ['', '?groupBy=messageId', `?messageId=${messageId}`, '?state=ERROR']) {
+      await q('GET /v2/logs', `/v2/logs${query}`);
+      await q('GET /v2/events', `/v2/events${query}`);
+    }
 
-    const { scheduleId } = await q('POST /v2/schedules/{destination}', `/v2/schedules/${sink('/a')}`, {
-      headers: { 'svc-cron': '0 0 1 1 *' },
+    const { scheduleId } = await q('POST /v2/schedules/{id}', `/v2/schedules/${sink('/a')}`, {
+      headers: { 'svc-cron': '0 0 1 1 *', 'svc-delay': '1m', 'svc-queue-name': 'line', 'svc-label': 'yearly' },
+      body: Buffer.from([0xff, 0x00]).toString('latin1'),
     });
     await q('GET /v2/schedules');
-    await q('GET /v2/ticks', '/v2/ticks?cron=0%200%201%201%20*');
+    await q('GET /v2/ticks', '/v2/ticks?cron=*/5+*+*+*+*&count=3');
     await q('GET /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
     for (const method of ['POST', 'PATCH']) {
       await q(`${method} /v2/schedules/{id}/pause`, `/v2/schedules/${scheduleId}/pause`);
@@ -177,12 +221,15 @@ describe('the OpenAPI document and the faces', function () {
     await q('DELETE /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
 
     const failed = [];
+    let failedId = '';
     for (let count = 0; count < 4; count += 1) {
-      const sent = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/fails')}`, fails);
-      failed.push((await queue.deadLetterOf((sent as { messageId: string }).messageId)).dlqId);
+      const { messageId: id } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/fails')}`, fails);
+      failed.push((await queue.deadLetterOf(id)).dlqId);
+      failedId = id;
     }
     await q('GET /v2/dlq');
     await q('GET /v2/dlq/counts');
+    await q('GET /v2/messages/{id}/story', `/v2/messages/${failedId}/story`);
     await q('GET /v2/dlq/{id}', `/v2/dlq/${failed[0]}`);
     await q('POST /v2/dlq/retry/{id}', `/v2/dlq/retry/${failed[0]}`);
     await q('POST /v2/dlq/retry', `/v2/dlq/retry?dlqIds=${failed[1]}`);
@@ -265,13 +312,10 @@ describe('the OpenAPI document and the faces', function () {
       expect((await q('GET /v2/waiters/{event}', '/v2/waiters/paper')) as unknown[]).to.have.length(2);
     });
     await q('GET /v2/waiters');
-    await q('GET /v2/workflows/counts');
     await q('GET /v2/workflows/runs/{id}', `/v2/workflows/runs/${workflowRunId}`);
     await q('DELETE /v2/workflows/runs/{id}', `/v2/workflows/runs/${workflowRunId}`);
     await q('POST /v2/notify/{event}', '/v2/notify/paper', { body: '"today"' });
     await q('DELETE /v2/workflows/runs', '/v2/workflows/runs', { body: { workflowUrl: 'https://nobody.example' } });
-    await q('GET /v2/workflows/logs');
-    await q('GET /v2/workflows/events');
 
     const dlqIds: string[] = [];
     for (let count = 0; count < 7; count += 1) {
@@ -288,6 +332,11 @@ describe('the OpenAPI document and the faces', function () {
     const [a, b, c, d, e, f, g] = dlqIds;
     await q('GET /v2/workflows/dlq/counts');
     await q('GET /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${a}`);
+    await q('GET /v2/dlq', '/v2/dlq?source=workflow');
+    await q('GET /v2/workflows/counts');
+    await q('GET /v2/workflows/logs');
+    await q('GET /v2/workflows/events');
+    await q('GET /v2/workflows/events', '/v2/workflows/events?groupBy=workflowRunId');
     await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
     await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);
     await q('POST /v2/workflows/dlq/restart', `/v2/workflows/dlq/restart?dlqIds=${c}`);
@@ -298,7 +347,7 @@ describe('the OpenAPI document and the faces', function () {
     expect(never('queue')).to.deep.equal(BY_RUNS);
   });
 
-  it("agree on the operators' API and the scrape endpoint", async () => {
+  it("agree on the operators' API, the scrape endpoint and health", async () => {
     const { mgmt } = stand.queue.millrace.addresses;
     const authorization = `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}`;
     const manage = async (method: string, path: string) =>
@@ -321,11 +370,19 @@ describe('the OpenAPI document and the faces', function () {
     await a('GET', '/databases/{id}/diff', session, `?from=${at}&to=${at}`);
     await a('GET', '/databases/{id}/verify', session);
     await a('GET', '/databases/{id}/statistics', session);
-    await a('GET', '/databases/{id}/monitor', session);
+    let isShown = false;
+    const monitored = a('GET', '/databases/{id}/monitor', session).then(() => {
+      isShown = true;
+    });
+    await eventually(async () => {
+      await stand.queue.millrace.kv.command('GET', 'a');
+      expect(isShown).to.equal(true);
+    });
+    await monitored;
     await a('GET', '/databases/{id}/clients', session);
     await a('GET', '/queues/{id}/timeline', session);
     await a('GET', '/queues/{id}/verify', session);
-    await a('GET', '/queues/{id}/logs', session);
+    await a('GET', '/queues/{id}/logs', session, '?from=0');
     await a('GET', '/queues/{id}/statistics', session);
     await a('GET', '/verify', session);
     await a('GET', '/health', session);
@@ -342,5 +399,10 @@ describe('the OpenAPI document and the faces', function () {
     >;
     for (const method of ['GET', 'HEAD']) await call(`${method} ${path}`, mgmt + path, shown.prometheus_token ?? '');
     expect(never('monitoring')).to.deep.equal([]);
+    const { metrics } = stand.queue.millrace.addresses;
+    for (const probe of ['/livez', '/readyz', '/readyz/edge', '/metrics']) {
+      await call(`GET ${probe}`, metrics + probe, '');
+    }
+    expect(never('health')).to.deep.equal([]);
   });
 });

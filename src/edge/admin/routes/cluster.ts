@@ -1,39 +1,18 @@
 /** The cluster as operators see it: processes, shards, NATS servers, streams, and what is wrong with any of them. */
 import { forbidden } from '../../error-map.js';
-import { events, json } from '../../http/answer-shape.js';
-import { FLAG, OBJECT, OBJECT_LIST, record, TEXT, WHOLE } from '../../http/openapi/parts.js';
+import { events } from '../../http/answer-shape.js';
+import { schemaNamed } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
+import { adminAnswer } from '../admin-schemas.js';
 import { clusterFeed } from '../feeds.js';
-import { ATTENTION_LEVELS, healthFor } from '../health.js';
-
-const STATUS = record(
-  {
-    clusterId: TEXT,
-    alarms: { type: 'array', items: TEXT },
-    processes: OBJECT_LIST,
-    shards: OBJECT_LIST,
-    servers: OBJECT_LIST,
-    streams: OBJECT_LIST,
-    drained: OBJECT_LIST,
-    moves: OBJECT_LIST,
-  },
-  { format: WHOLE },
-);
-
-const HEALTH = record({
-  isWell: FLAG,
-  attention: { type: 'array', items: record({ about: TEXT, level: { enum: ATTENTION_LEVELS }, text: TEXT }) },
-  processes: OBJECT_LIST,
-  metrics: OBJECT,
-  verified: { type: ['object', 'null'] },
-});
+import { healthFor } from '../health.js';
 
 export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/health', {
     summary: 'Shows what needs attention, for people of the first account.',
     permission: 'read',
-    answer: json(HEALTH),
+    answer: adminAnswer('Health'),
     async handle(call) {
       mustBeOperator(call);
       call.json(JSON.stringify(await healthFor(call)));
@@ -42,7 +21,7 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/cluster', {
     summary: 'Shows processes, shards, NATS servers and streams, for people of the first account.',
     permission: 'read',
-    answer: json(STATUS),
+    answer: adminAnswer('ClusterStatus'),
     async handle(call) {
       mustBeOperator(call);
       call.json(JSON.stringify(await call.face.parts.cluster.look()));
@@ -51,7 +30,9 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/cluster/events', {
     summary: 'Shows the same as it changes, for people of the first account.',
     permission: 'read',
-    answer: events('Events cluster, each the whole status, whenever it has changed.'),
+    answer: events('Events cluster, each the whole status, whenever it has changed.', {
+      cluster: schemaNamed('ClusterStatus'),
+    }),
     async handle(call) {
       mustBeOperator(call);
       await clusterFeed(call);

@@ -1,6 +1,9 @@
 /** Every route of the operators' API, by declaration, and what the OpenAPI document says of all of them. */
+import { MANAGEMENT_REFUSALS, tooManyFailures } from '../../error-map.js';
 import type { ApiArea } from '../../http/openapi/area.js';
+import { MANAGEMENT_KEY, SESSION_COOKIE } from '../../sessions/session-schemes.js';
 import type { AdminRoute } from '../admin-call.js';
+import { ADMIN_SCHEMAS } from '../admin-schemas.js';
 import { CLUSTER_ROUTES } from './cluster.js';
 import { DATABASE_KEY_ROUTES } from './keys.js';
 import { LIVE_ROUTES } from './live.js';
@@ -21,13 +24,25 @@ export const OPERATORS_AREA: ApiArea = {
   name: 'operators',
   description: 'The past of databases and queues, its proof, what goes on right now, and the cluster.',
   routes: ADMIN_ROUTES,
-  // A session is a bearer token, or the cookie that it came with.
-  security: [{ basic: [] }, { bearer: [] }],
+  schemas: ADMIN_SCHEMAS,
+  security: {
+    managementKey: MANAGEMENT_KEY,
+    session: { type: 'http', scheme: 'bearer', description: 'What POST /v2/admin/sessions has answered.' },
+    sessionCookie: SESSION_COOKIE,
+  },
   refusals: ({ parameters }, path) => ({
-    ...(parameters.length === 0 ? {} : { 400: 'A parameter is wrong; the text names it.' }),
-    401: 'Nobody is known by these credentials.',
-    403: 'This person may not.',
-    ...(path.includes('{') ? { 404: 'There is no such thing in this account.' } : {}),
-    429: 'Failed sign-ins from this address; `Retry-After` says when to come back.',
+    ...(parameters.length === 0
+      ? {}
+      : { 400: { about: 'A parameter is wrong; the text names it.', text: 'limit: is a number from 1 to 1000' } }),
+    401: { about: 'Nobody is known by these credentials.', text: MANAGEMENT_REFUSALS.unauthorized.text },
+    403: { about: 'This person may not.', text: 'the role finance may not do this' },
+    ...(path.includes('{')
+      ? { 404: { about: 'There is no such thing in this account.', text: 'database not found' } }
+      : {}),
+    429: { about: 'Failed sign-ins from this address.', text: tooManyFailures(30).text },
+    503: {
+      about: 'Not possible right now; too many walks or streams are open.',
+      text: 'server is busy, nothing was done',
+    },
   }),
 };

@@ -1,24 +1,15 @@
 /** Keys of a database as they are now, for lists and trees of them. */
-import { json } from '../../http/answer-shape.js';
-import { ANYTHING, queryParameter, record, TEXT, WHOLE } from '../../http/openapi/parts.js';
+import { queryParameter, wordOf } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
+import { adminAnswer } from '../admin-schemas.js';
 import { DatabaseKeys, KEY_TYPES, type KeyFilter } from '../database-keys.js';
 
 const PARAMETERS = [
-  queryParameter('type', 'Only keys of that type.', { enum: KEY_TYPES }),
+  queryParameter('type', 'Only keys of that type.', wordOf(KEY_TYPES)),
   queryParameter('cursor', 'From the answer before; left out: from the beginning.'),
   queryParameter('count', 'Keys of the answer, about.', { type: 'integer', minimum: 1 }),
 ];
-const KEYS = {
-  type: 'array',
-  items: record(
-    { key: ANYTHING, type: { enum: KEY_TYPES }, ttlMs: { type: ['integer', 'null'] }, bytes: WHOLE },
-    { length: WHOLE },
-  ),
-};
-const FOLDERS = { type: 'array', items: record({ name: ANYTHING, keys: WHOLE }) };
-
 export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/keys', {
     summary: 'Shows keys of a database with type, time to live, size and length.',
@@ -28,7 +19,7 @@ export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
       queryParameter('match_base64', 'The same, as base64.'),
       ...PARAMETERS,
     ],
-    answer: json(record({ keys: KEYS, cursor: TEXT })),
+    answer: adminAnswer('LiveKeys'),
     handle: (call) => look(call, (keys, filter) => keys.page({ ...filter, match: call.keyBytes('match') })),
   }),
   adminRoute('GET /v2/admin/databases/:id/folders', {
@@ -40,7 +31,7 @@ export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
       queryParameter('separator', 'What names end with that are folders; left out: a colon.'),
       ...PARAMETERS,
     ],
-    answer: json(record({ folders: FOLDERS, keys: KEYS, cursor: TEXT })),
+    answer: adminAnswer('KeyFolders'),
     handle: (call) =>
       look(call, (keys, filter) => {
         const separator = call.keyBytes('separator') ?? ':';

@@ -2,32 +2,35 @@
 import { READ_MODEL_NAMES } from '../../../ports/index.js';
 import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
-import { FLAG, OBJECT_LIST, queryParameter, record } from '../../http/openapi/parts.js';
+import { queryParameter, record, schemaNamed, wordOf } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { type AdminRoute, adminRoute } from '../admin-call.js';
 import { MAX_SHOWN_CLIENTS } from '../admin-limits.js';
+import { adminAnswer } from '../admin-schemas.js';
 import { logFeed, statisticsFeed } from '../feeds.js';
 import { monitorFeed } from '../monitor.js';
 
-const STATISTICS = events('Events statistics: the last hour, whenever it has changed.');
+const STATISTICS = 'Events statistics: the last hour, whenever it has changed.';
 
 export const LIVE_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/statistics', {
     summary: 'Shows what a database is used for.',
     permission: 'read',
-    answer: STATISTICS,
+    answer: events(STATISTICS, { statistics: schemaNamed('DatabaseSeries') }),
     handle: (call) => statisticsFeed(call, 'database'),
   }),
   adminRoute('GET /v2/admin/databases/:id/monitor', {
     summary: 'Shows the commands of a database as they run.',
     permission: 'databases',
-    answer: events('Events commands, each what has run within a second, and how much of that was left out.'),
+    answer: events('Events commands, each what has run within a second, and how much of that was left out.', {
+      commands: schemaNamed('RunCommands'),
+    }),
     handle: monitorFeed,
   }),
   adminRoute('GET /v2/admin/databases/:id/clients', {
     summary: 'Shows the connections to a database over the native protocol, of the process that answers.',
     permission: 'databases',
-    answer: json(record({ clients: OBJECT_LIST, more: FLAG })),
+    answer: adminAnswer('ConnectedClients'),
     async handle(call) {
       const { database } = await call.database();
       const clients = [...call.face.parts.clientsOf(database)];
@@ -39,20 +42,20 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     summary: 'Shows what happens to the messages of a queue.',
     permission: 'databases',
     parameters: [queryParameter('from', 'Milliseconds since 1970; left out: now.', { type: 'integer', minimum: 0 })],
-    answer: events('Events log, each an event of a message.'),
+    answer: events('Events log, each an event of a message.', { log: schemaNamed('LogEvent') }),
     handle: logFeed,
   }),
   adminRoute('GET /v2/admin/queues/:id/statistics', {
     summary: 'Shows what a queue is used for.',
     permission: 'read',
-    answer: STATISTICS,
+    answer: events(STATISTICS, { statistics: schemaNamed('QueueSeries') }),
     handle: (call) => statisticsFeed(call, 'queue'),
   }),
   // Each process has read models of its own, and operators alone may rebuild them.
   adminRoute('POST /v2/admin/read-models/:id/rebuild', {
     summary: 'Makes a read model of this process anew, for people of the first account.',
     permission: 'read',
-    answer: json(record({ rebuilding: { enum: READ_MODEL_NAMES } })),
+    answer: json(record({ rebuilding: wordOf(READ_MODEL_NAMES) })),
     async handle(call) {
       const { readModels, isOperator } = call.face.parts;
       if (call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);

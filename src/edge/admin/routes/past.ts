@@ -3,10 +3,11 @@
  * either.
  */
 import { forbidden } from '../../error-map.js';
-import { events, json } from '../../http/answer-shape.js';
-import { FLAG, type JsonSchema, OBJECT, OBJECT_LIST, queryParameter, record } from '../../http/openapi/parts.js';
+import { events } from '../../http/answer-shape.js';
+import { ERROR_SCHEMA, FLAG, queryParameter, schemaNamed } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { type AdminRoute, adminRoute } from '../admin-call.js';
+import { adminAnswer } from '../admin-schemas.js';
 import { diff, stateAt, timeline, verify } from '../past.js';
 
 const MOMENT = 'A position of the journal, or an instant of ISO 8601 with its zone.';
@@ -14,7 +15,12 @@ const FROM = queryParameter('from', MOMENT);
 const TO = queryParameter('to', MOMENT);
 const LIMIT = queryParameter('limit', 'Records of the answer, at most.', { type: 'integer', minimum: 1 });
 const VALUES = queryParameter('values', 'The commands that make each again are shown.', FLAG);
-const PROOF = events('Events progress, report for each journal, and done; failed when it broke off.');
+const PROOF = events('Events progress, report for each journal, and done; failed when it broke off.', {
+  progress: schemaNamed('AuditProgress'),
+  report: schemaNamed('AuditReport'),
+  done: schemaNamed('AuditDone'),
+  failed: ERROR_SCHEMA,
+});
 
 export const PAST_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/timeline', {
@@ -27,7 +33,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
       queryParameter('key', 'Only entries that touched this key, with the effects that did.'),
       queryParameter('key_base64', 'The same, as base64.'),
     ],
-    answer: json(page({ entries: OBJECT_LIST })),
+    answer: adminAnswer('Timeline'),
     handle: async (call) => timeline(call, await call.database()),
   }),
   adminRoute('GET /v2/admin/databases/:id/state', {
@@ -40,14 +46,14 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
       LIMIT,
       VALUES,
     ],
-    answer: json(page({ state: OBJECT, keys: OBJECT_LIST })),
+    answer: adminAnswer('PastKeys'),
     handle: stateAt,
   }),
   adminRoute('GET /v2/admin/databases/:id/diff', {
     summary: 'Shows what changed in a database between two moments.',
     permission: 'databases',
     parameters: [{ ...FROM, required: true }, { ...TO, required: true }, LIMIT, VALUES],
-    answer: json(page({ changes: OBJECT_LIST })),
+    answer: adminAnswer('KeyChanges'),
     handle: diff,
   }),
   adminRoute('GET /v2/admin/databases/:id/verify', {
@@ -60,7 +66,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     summary: 'Shows the journal entries of a queue.',
     permission: 'databases',
     parameters: [FROM, TO, LIMIT],
-    answer: json(page({ entries: OBJECT_LIST })),
+    answer: adminAnswer('Timeline'),
     handle: async (call) => timeline(call, await call.queue()),
   }),
   adminRoute('GET /v2/admin/queues/:id/verify', {
@@ -81,7 +87,3 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     },
   }),
 ];
-
-function page(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return record({ ...properties, more: FLAG });
-}

@@ -1,20 +1,21 @@
 /** Sessions of people at the console: begun with credentials, shown, and ended. */
+import { TEAM_ROLES } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../messages/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { json, OK_ANSWER } from '../../http/answer-shape.js';
 import { basicCredentials } from '../../http/credentials.js';
-import { FLAG, record, TEXT } from '../../http/openapi/parts.js';
+import { FLAG, record, TEXT, TIME, wordOf } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { sessionCookie, sessionIn } from '../../sessions/sealed-sessions.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
 
-const SHOWN = { email: TEXT, customer_id: TEXT, role: TEXT, readonly: FLAG, key: TEXT, operator: FLAG };
+const SHOWN = { email: TEXT, customer_id: TEXT, role: wordOf(TEAM_ROLES), readonly: FLAG, key: TEXT, operator: FLAG };
 
 export const SESSION_ROUTES: readonly AdminRoute[] = [
   adminRoute('POST /v2/admin/sessions', {
     summary: 'Begins a session, with e-mail and API key; its cookie comes with the answer.',
     permission: 'read',
-    answer: json(record({ session: TEXT, until: { ...TEXT, format: 'date-time' }, csrf: TEXT, ...SHOWN })),
+    answer: json(record({ session: TEXT, until: TIME, csrf: TEXT, ...SHOWN })),
     async handle(call) {
       const { face, request } = call;
       const credentials = basicCredentials(request.headers.authorization);

@@ -1,4 +1,5 @@
 /** Words of an OpenAPI 3.1 document, as far as they are used here. */
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface ApiParameter {
@@ -9,36 +10,64 @@ export interface ApiParameter {
   readonly description?: string;
 }
 
+/** It stands for an answer that many operations have. */
+export interface AnswerReference {
+  readonly $ref: string;
+}
+
 export interface Answered {
   readonly description: string;
-  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface MediaType {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+  /** Data of server-sent events by their names: the language of the document has no word for it. */
+  readonly 'x-events'?: Readonly<Record<string, JsonSchema>>;
 }
 
 export interface ApiOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
+  readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly ApiParameter[];
   readonly requestBody?: {
+    readonly description?: string;
     readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+    readonly content: Readonly<Record<string, MediaType>>;
   };
-  readonly responses: Readonly<Record<string, Answered>>;
+  readonly responses: Readonly<Record<string, Answered | AnswerReference>>;
 }
 
-type PathItem = Readonly<Record<string, ApiOperation | readonly { readonly url: string }[]>>;
+/** Where a face is. */
+export interface ApiServer {
+  readonly url: string;
+  readonly description?: string;
+  readonly variables?: Readonly<Record<string, { readonly default: string; readonly description?: string }>>;
+}
+
+type PathItem = Readonly<Record<string, ApiOperation | readonly ApiServer[]>>;
 export type Paths = Record<string, PathItem>;
 
 export const JSON_TYPE = 'application/json';
 export const ERROR_SCHEMA: JsonSchema = { $ref: '#/components/schemas/Error' };
 
-export function jsonAnswer(description: string, schema: JsonSchema): Answered {
-  return { description, content: { [JSON_TYPE]: { schema } } };
+export const RETRY_AFTER = {
+  headers: {
+    'Retry-After': { description: 'Seconds after which trying again makes sense.', schema: { type: 'integer' } },
+  },
+} as const;
+
+export function jsonAnswer(description: string, schema: JsonSchema, example?: unknown): Answered {
+  return { description, content: { [JSON_TYPE]: { schema, ...(example !== undefined && { example }) } } };
 }
 
-function pathParameter(name: string): ApiParameter {
-  return { name, in: 'path', required: true, schema: { type: 'string' } };
+export function pathParameter(name: string, description?: string, schema: JsonSchema = TEXT): ApiParameter {
+  return { name, in: 'path', required: true, schema, ...(description !== undefined && { description }) };
 }
 
 /** `post /v2/kv/rename/{id}` → `post_v2_kv_rename_id`. */
@@ -46,31 +75,45 @@ export function operationIdOf(method: string, path: string): string {
   return `${method}_${path}`.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '');
 }
 
-/** Names between braces. */
-export function parametersIn(path: string): ApiParameter[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name));
+/** OpenAPI has no word for what takes slashes too. */
+const TAKES_ALL = 'As it stands, slashes and all, or percent-encoded.';
+
+/** @param pattern of a route: `:name` and `*name` */
+export function parametersIn(pattern: string): ApiParameter[] {
+  return [...pattern.matchAll(/([:*])(\w+)/g)].map(([, kind, name = '']) =>
+    pathParameter(name, kind === '*' ? TAKES_ALL : undefined),
+  );
 }
 
 export const TEXT: JsonSchema = { type: 'string' };
 export const WHOLE: JsonSchema = { type: 'integer' };
+export const NUMBER: JsonSchema = { type: 'number' };
+export const TIME: JsonSchema = { ...TEXT, format: 'date-time' };
 export const FLAG: JsonSchema = { type: 'boolean' };
 export const OBJECT: JsonSchema = { type: 'object' };
-export const OBJECT_LIST: JsonSchema = { type: 'array', items: OBJECT };
-/** Whatever JSON. */
-export const ANYTHING: JsonSchema = {};
+/** Milliseconds since 1970. */
+export const INSTANT: JsonSchema = { ...WHOLE, description: 'Milliseconds since 1970.' };
+/** Header names, each with its values. */
+export const HEADERS: JsonSchema = { ...OBJECT, additionalProperties: listOf(TEXT) };
+
+/** The same as they are given: one value may stand alone. */
+export const HEADERS_GIVEN: JsonSchema = { ...OBJECT, additionalProperties: { oneOf: [TEXT, listOf(TEXT)] } };
+
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+export function wordOf(words: readonly string[]): JsonSchema {
+  return { ...TEXT, enum: words };
+}
 
 export function queryParameter(name: string, description?: string, schema = TEXT): ApiParameter {
   const parameter = { name, in: 'query', required: false, schema } as const;
   return description === undefined ? parameter : { ...parameter, description };
 }
 
-/** Each a text. */
-export function textParameters(names: Iterable<string>): readonly ApiParameter[] {
-  return [...names].map((name) => queryParameter(name));
-}
-
-export function headerParameter(name: string): ApiParameter {
-  return { name, in: 'header', required: false, schema: TEXT };
+export function headerParameter(name: string, description: string, schema = TEXT): ApiParameter {
+  return { name, in: 'header', required: false, schema, description };
 }
 
 /** @param mayBeMissing left out: all are there */

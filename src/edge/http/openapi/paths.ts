@@ -1,7 +1,7 @@
 /** Paths of the document, from the declarations of an area's routes. */
 import type { AnswerShape } from '../answer-shape.js';
 import { fieldsOf } from '../request-class.js';
-import { type Described, Nothing } from '../route.js';
+import { type Described, type Method, Nothing } from '../route.js';
 import type { ApiArea } from './area.js';
 import {
   type Answered,
@@ -11,43 +11,105 @@ import {
   JSON_TYPE,
   type JsonSchema,
   jsonAnswer,
+  type MediaType,
   operationIdOf,
   type Paths,
   parametersIn,
+  RETRY_AFTER,
 } from './parts.js';
 import { type Schemas, schemaOf } from './schemas.js';
+import type { SharedAnswers } from './shared-answers.js';
 
-export function pathsOf(area: ApiArea, schemas: Schemas): Paths {
+/** After these a client may come back. */
+const PASSING: ReadonlySet<string> = new Set(['429', '503']);
+
+/** Where an operation is, and what stands in its declaration there. */
+interface Place {
+  readonly method: Method;
+  readonly path: string;
+  readonly pattern: string;
+}
+
+/** What the operations refer to, which is gathered on the way. */
+export interface Gathered {
+  readonly schemas: Schemas;
+  readonly answers: SharedAnswers;
+}
+
+export function pathsOf(area: ApiArea, gathered: Gathered): Paths {
   const paths: Record<string, Record<string, ApiOperation>> = {};
   for (const route of area.routes) {
     for (const pattern of route.paths) {
       const path = pattern.replaceAll(/[:*](\w+)\??/g, '{$1}');
       paths[path] ??= {};
-      for (const method of route.methods)
-        (paths[path] as Record<string, ApiOperation>)[method] = operationOf(area, route, method, path, schemas);
+      for (const method of route.methods) {
+        (paths[path] as Record<string, ApiOperation>)[method] = operationOf(
+          area,
+          route,
+          { method, path, pattern },
+          gathered,
+        );
+      }
     }
   }
   return paths;
 }
 
-function operationOf(area: ApiArea, route: Described, method: string, path: string, schemas: Schemas): ApiOperation {
-  const { name, prefix = '', security, success = '200', parameters = [], error = ERROR_SCHEMA } = area;
+function operationOf(area: ApiArea, route: Described, place: Place, gathered: Gathered): ApiOperation {
+  const { name, prefix = '', security, parameters = [] } = area;
   const isOpen = route.permission === 'open';
-  const refusals = isOpen ? {} : area.refusals(route, path);
-  const body = bodyOf(area, route, schemas);
+  const body = bodyOf(area, route, gathered.schemas);
+  const { description } = route;
   return {
-    operationId: prefix + operationIdOf(method, path),
+    operationId: prefix + operationIdOf(place.method, place.path),
     tags: [name],
     summary: route.summary,
-    security: isOpen ? [{}] : security,
-    parameters: [...parametersIn(path), ...queryParameters(route), ...route.parameters, ...parameters],
+    ...(description !== undefined && { description }),
+    security: isOpen ? [{}] : Object.keys(security).map((scheme) => ({ [scheme]: [] })),
+    parameters: [...pathParameters(route, place), ...queryParameters(route), ...othersOf(route), ...parameters],
     ...(body === undefined ? {} : { requestBody: body }),
-    responses: {
-      [success]: answered(area, route.answer, schemas),
-      ...Object.fromEntries(Object.entries(refusals).map(([status, text]) => [status, jsonAnswer(text, error)])),
-      default: jsonAnswer('Refused, or not possible right now.', error),
-    },
+    responses: responsesOf(area, route, place, gathered),
   };
+}
+
+function responsesOf(
+  area: ApiArea,
+  route: Described,
+  { path }: Place,
+  { schemas, answers }: Gathered,
+): ApiOperation['responses'] {
+  const { name, error = ERROR_SCHEMA } = area;
+  const refusals = area.refusals(route, path);
+  const { statuses = [200] } = route;
+  const success = answered(area, route.answer, schemas);
+  return {
+    ...Object.fromEntries(statuses.map((status) => [status, success])),
+    ...Object.fromEntries(
+      Object.entries(refusals).map(([status, { about, text }]) => {
+        const answer = jsonAnswer(about, error, exampleOf(error, text, status));
+        const whole = PASSING.has(status) ? { ...answer, ...RETRY_AFTER } : answer;
+        return [status, answers.referenceTo(`${name}_${status}`, whole)];
+      }),
+    ),
+    default: answers.referenceTo(`${name}_refused`, jsonAnswer('Refused, or not possible right now.', error)),
+  };
+}
+
+/** Some areas repeat the status in the body. */
+function exampleOf(error: JsonSchema, text: string, status: string): object {
+  const { status: hasStatus } = (error.properties ?? {}) as Record<string, unknown>;
+  return hasStatus === undefined ? { error: text } : { error: text, status: Number(status) };
+}
+
+/** What the route says of one counts before what its pattern tells. */
+function pathParameters(route: Described, { pattern }: Place): readonly ApiParameter[] {
+  return parametersIn(pattern).map(
+    (one) => route.parameters.find(({ in: at, name }) => at === 'path' && name === one.name) ?? one,
+  );
+}
+
+function othersOf({ parameters }: Described): readonly ApiParameter[] {
+  return parameters.filter(({ in: at }) => at !== 'path');
 }
 
 function queryParameters({ query }: Described): ApiParameter[] {
@@ -65,23 +127,32 @@ function queryParameters({ query }: Described): ApiParameter[] {
 
 function bodyOf(
   { needsBody }: ApiArea,
-  { body, bodySchema }: Described,
+  { body, bodyShape, example }: Described,
   schemas: Schemas,
 ): ApiOperation['requestBody'] {
-  if (bodySchema === undefined && body === Nothing) return undefined;
+  const isShown = example === undefined ? {} : { example };
+  if (bodyShape !== undefined) {
+    const { of, isNeeded = needsBody ?? true, types = [JSON_TYPE], description } = bodyShape;
+    const media = (type: string): MediaType => ({ schema: of, ...(type === JSON_TYPE && isShown) });
+    const content = Object.fromEntries(types.map((type) => [type, media(type)]));
+    return { ...(description !== undefined && { description }), required: isNeeded, content };
+  }
+  if (body === Nothing) return undefined;
   const { required = [] } = schemaOf(body) as { required?: readonly string[] };
   return {
     required: needsBody ?? (required.length > 0 && fieldsOf(body).length > 0),
-    content: { [JSON_TYPE]: { schema: bodySchema ?? schemas.referenceTo(body) } },
+    content: { [JSON_TYPE]: { schema: schemas.referenceTo(body), ...isShown } },
   };
 }
 
 function answered({ wrapped = (schema) => schema }: ApiArea, answer: AnswerShape, schemas: Schemas): Answered {
   if (answer.kind === 'other') {
-    return { description: answer.description, content: { [answer.type]: { schema: { type: 'string' } } } };
+    const { type, description, events } = answer;
+    const told = events === undefined ? {} : { 'x-events': events };
+    return { description, content: { [type]: { schema: { type: 'string' }, ...told } } };
   }
-  const description = answer.kind === 'json' ? answer.description : undefined;
-  return jsonAnswer(description ?? 'Done.', wrapped(answerSchema(answer, schemas)));
+  const { description = 'Done.', example } = answer.kind === 'json' ? answer : {};
+  return jsonAnswer(description, wrapped(answerSchema(answer, schemas)), example);
 }
 
 function answerSchema(answer: Exclude<AnswerShape, { kind: 'other' }>, schemas: Schemas): JsonSchema {

@@ -6,6 +6,7 @@ import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
+import { EXAMPLE_ID } from '../example-id.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { databaseIn } from '../owned.js';
@@ -25,6 +26,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
     summary: 'Begins a backup of a database, which the list of backups shows from then on.',
     permission: 'databases',
     body: CreateBackupRequest,
+    example: { name: 'before the move' },
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
       const backups = backupsPort(call);
@@ -70,6 +72,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
     summary: 'Puts a backup, of this database or another of the account, in place of all that a database holds.',
     permission: 'databases',
     body: RestoreBackupRequest,
+    example: { backup_id: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { path, body: { backup_id } }) {
       const backups = backupsPort(call);

@@ -48,6 +48,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     summary: 'Moves a database to another plan, with its limits.',
     permission: 'payment',
     body: ChangePlanRequest,
+    example: { plan_name: 'fixed_1gb' },
     answer: OK_ANSWER,
     async handle(call, { path, body }) {
       const plan = planIn(body);
@@ -65,6 +66,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     summary: 'Sets what a database may cost a month, in dollars.',
     permission: 'payment',
     body: DatabaseBudgetRequest,
+    example: { budget: 30 },
     answer: OK_ANSWER,
     async handle(call, { path, body: { budget } }) {
       await changedDatabase(
@@ -82,6 +84,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     summary: 'Sets all read regions of a database.',
     permission: 'databases',
     body: UpdateRegionsRequest,
+    example: { read_regions: ['us-west-1'] },
     answer: OK_ANSWER,
     async handle(call, { path, body: { read_regions: readRegions } }) {
       await changedDatabase(
@@ -103,6 +106,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     summary: 'Sets from which IPv4 addresses a database may be used; an empty list: from everywhere.',
     permission: 'databases',
     body: AllowedIpsRequest,
+    example: { allowed_ips: ['192.0.2.0/24'] },
     answer: OK_ANSWER,
     async handle(call, { path, body: { allowed_ips: allowedIps } }) {
       await changedDatabase(

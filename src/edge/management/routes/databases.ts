@@ -6,6 +6,7 @@ import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
 import { DatabasesStatisticsAnswer, databasesStatisticsAnswer } from '../answers/databases-statistics.js';
 import { chargesOfDatabase, statisticsOf } from '../charges.js';
+import { EXAMPLE_ID } from '../example-id.js';
 import { teamOfCaller } from '../ids.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { newDatabaseOf } from '../new-database.js';
@@ -33,6 +34,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     summary: 'Makes a database.',
     permission: 'databases',
     body: CreateDatabaseRequest,
+    example: { database_name: 'one', region: 'global', primary_region: 'eu-west-1' },
     answer: one(DatabaseAnswer),
     async handle(call, { body }) {
       const wanted = await newDatabaseOf(call, body);
@@ -70,6 +72,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     summary: 'Gives a database another name.',
     permission: 'databases',
     body: RenameDatabaseRequest,
+    example: { name: 'two' },
     answer: one(DatabaseAnswer),
     async handle(call, { path, body: { name } }) {
       return databaseAnswer(call, await changedDatabase(call, path.id, 'renameDatabase', () => ({ name }), name));
@@ -92,6 +95,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     summary: 'Moves a database to a team in which the caller may make databases.',
     permission: 'databases',
     body: MoveDatabaseRequest,
+    example: { database_id: EXAMPLE_ID, team_id: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { body }) {
       const { id, name } = await databaseIn(call, body.database_id);

@@ -36,6 +36,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
     summary: 'Makes an API key of the caller, whose secret is shown this once.',
     permission: 'read',
     body: CreateApiKeyRequest,
+    example: { name: 'laptop' },
     answer: one(NewApiKeyAnswer),
     async handle(call, { body: { name, readonly: isReadOnly = false, team_id } }) {
       const { email, isTeam } = call.grant;

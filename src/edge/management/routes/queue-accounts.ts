@@ -9,6 +9,7 @@ import { mustBeAllowed } from '../../team-permissions.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
 import { chargesOfQueue, statisticsOf } from '../charges.js';
+import { EXAMPLE_ID } from '../example-id.js';
 import { teamOfCaller } from '../ids.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { changedQueue, planChange, queueIn, queuesOf } from '../owned.js';
@@ -84,6 +85,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     summary: 'Moves a message queue account to another plan, with its limits.',
     permission: 'payment',
     body: SetQueuePlanRequest,
+    example: { plan_name: 'msgq_fixed_1m' },
     answer: OK_ANSWER,
     async handle(call, { path, body: { plan_name } }) {
       const { type, reserved } = ACCOUNT_PLAN_TERMS[plan_name];
@@ -96,6 +98,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     summary: 'Sets what a message queue account may cost a month, in dollars.',
     permission: 'payment',
     body: QueueBudgetRequest,
+    example: { budget: 25 },
     answer: OK_ANSWER,
     async handle(call, { path, body }) {
       const budgetDollars = queueBudgetOf(body);
@@ -112,6 +115,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     summary: 'Moves a message queue, with all that it holds, to a team in which the caller may change it.',
     permission: 'databases',
     body: MoveQueueRequest,
+    example: { msgq_id: EXAMPLE_ID, target_team_id: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { body }) {
       const queue = await queueIn(call, body.msgq_id);

@@ -17,6 +17,7 @@ import {
   throughputOf,
 } from '../answers/search-statistics.js';
 import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
+import { EXAMPLE_ID } from '../example-id.js';
 import { teamOfCaller } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
@@ -34,6 +35,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     summary: 'Makes a search index.',
     permission: 'databases',
     body: CreateSearchIndexRequest,
+    example: { name: 'papers', region: 'us-central1', type: 'free' },
     answer: one(SearchIndexAnswer),
     async handle(call, { body: { name, region, type } }) {
       const { parts, secrets } = call.face;
@@ -107,6 +109,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     summary: 'Gives a search index another name.',
     permission: 'databases',
     body: RenameDatabaseRequest,
+    example: { name: 'books' },
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
       await changeIndex(call, await indexIn(call, path.id), 'renameSearchIndex', { name }, name);
@@ -129,6 +132,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     summary: 'Moves a search index to a team in which the caller may make search indexes.',
     permission: 'databases',
     body: TransferRequest,
+    example: { target_account: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { path, body: { target_account: target } }) {
       const index = await indexIn(call, path.id);

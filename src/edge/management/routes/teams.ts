@@ -8,6 +8,7 @@ import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { TeamAnswer, TeamMemberAnswer, teamAnswer, teamMemberAnswer } from '../answers/people-answers.js';
+import { EXAMPLE_ID } from '../example-id.js';
 import { teamInScope } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { AddMemberRequest, CreateTeamRequest, RemoveMemberRequest } from '../requests/people-requests.js';
@@ -28,6 +29,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
     summary: 'Makes a team, which the caller owns.',
     permission: 'read',
     body: CreateTeamRequest,
+    example: { team_name: 'crew', copy_cc: false },
     answer: one(TeamAnswer),
     async handle(call, { body: { team_name: name, copy_cc: copiesCard } }) {
       const { email, isTeam } = call.grant;
@@ -67,6 +69,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
     summary: 'Adds somebody to a team. A role is changed by removing and adding again.',
     permission: 'read',
     body: AddMemberRequest,
+    example: { team_id: EXAMPLE_ID, member_email: 'ada@example.com', member_role: 'dev' },
     answer: one(TeamMemberAnswer),
     async handle(call, { body: { team_id, member_email, member_role: role } }) {
       const found = await teamInScope(call, team_id);
@@ -83,6 +86,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
     summary: 'Takes somebody out of a team; the keys that person has for it open nothing any more.',
     permission: 'read',
     body: RemoveMemberRequest,
+    example: { team_id: EXAMPLE_ID, member_email: 'ada@example.com' },
     answer: OK_ANSWER,
     async handle(call, { body: { team_id, member_email } }) {
       const found = await teamInScope(call, team_id);

@@ -9,6 +9,9 @@ import type { Spelling } from '../../wire-alias.js';
 /** What attempts end with, by the event that says so. */
 const OUTCOMES = { DELIVERED: 'DELIVERED', ERROR: 'ERROR', CANCELED: 'CANCELED' } as const;
 
+/** What attempts end with beside the word for one that a crash has ended, which was made again. */
+export const ATTEMPT_OUTCOMES = [...Object.values(OUTCOMES), 'INTERRUPTED'] as const;
+
 interface Attempt {
   /** Retries before it. */
   readonly retried: number;
@@ -23,7 +26,7 @@ interface Attempt {
 }
 
 /** @param events of one message, the earliest first */
-export function attemptsOf(events: readonly LogEvent[], spelling: Spelling): readonly object[] {
+export function attemptsOf(events: readonly LogEvent[], spelling: Spelling) {
   const attempts: Attempt[] = [];
   let retried = 0;
   for (const { atMs, state, error, response, nextDeliveryAtMs } of events) {

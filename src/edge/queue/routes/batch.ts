@@ -6,7 +6,9 @@ import { json } from '../../http/answer-shape.js';
 import { membersOf } from '../../http/checked.js';
 import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
 import { type Item, itemsOf } from '../../http/json-items.js';
+import { listOf } from '../../http/openapi/parts.js';
 import { type HeaderWords, invalid, inWordsOf, RefusedRequest, worded } from '../../http/refused.js';
+import { MESSAGES } from '../body-shapes.js';
 import { destinationOf } from '../destination.js';
 import { publishedJson, warningHeaders } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
@@ -17,7 +19,7 @@ import { headersOf } from '../requests/header-members.js';
 import { isSentByRun } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
 import { askedItem } from '../workflow-items.js';
-import { PUBLISHED } from './publish.js';
+import { PUBLISHED, PUBLISHED_EXAMPLE } from './publish.js';
 
 /** Others run after so many. */
 const ITEMS_A_STEP = 32;
@@ -28,7 +30,12 @@ export const BATCH_ROUTES: readonly QueueRoute[] = [
     permission: 'publish',
     bodyBound: 'batch',
     boundBy: 'day',
-    answer: json({ type: 'array', items: PUBLISHED }),
+    bodyShape: MESSAGES,
+    example: [
+      { destination: 'https://example.com/hooks', body: '{"hello":"world"}', headers: { 'Svc-Retries': '2' } },
+      { destination: 'https://example.com/hooks', queue: 'mail' },
+    ],
+    answer: json(listOf(PUBLISHED), 'One for each, in order.', [PUBLISHED_EXAMPLE, PUBLISHED_EXAMPLE]),
     handle: publishBatch,
   }),
 ];

@@ -4,10 +4,9 @@ import { type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/q
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
-import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { dlqRecord } from '../../records/message-record.js';
+import { DONE, shows } from '../answer-schemas.js';
 import {
   bulkParameters,
   filterOf,
@@ -17,6 +16,7 @@ import {
   refuseLostId,
   trimOf,
 } from '../call-filters.js';
+import { filterBody, filterParameters } from '../call-parameters.js';
 import { answerCounts } from '../counts-answer.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
@@ -50,16 +50,16 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/dlq', {
     summary: 'Lists messages that could not be delivered.',
     permission: 'read',
-    parameters: textParameters(OF_LIST),
-    answer: json(OBJECT),
+    parameters: filterParameters(OF_LIST),
+    answer: shows('DeadLetterPage', 'FailedRunPage'),
     handle: listDlq,
   }),
 
   queueRoute('GET /v2/dlq/counts', {
     summary: 'Counts the entries of the DLQ that a filter meets, by the status of their last response.',
     permission: 'read',
-    parameters: textParameters(OF_COUNTS),
-    answer: json(schemaNamed('Counts')),
+    parameters: filterParameters(OF_COUNTS),
+    answer: shows('Counts'),
     async handle(call) {
       const filter = filterOf(queryParameters(call.words.rest, OF_COUNTS));
       const { messageLog } = call.face.parts;
@@ -70,7 +70,7 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/dlq/:id', {
     summary: 'Shows an entry of the DLQ.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('DeadLetter'),
     async handle(call, { path: { id } }) {
       const { entry, content, response } = await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
       call.value(200, entryRecord(call, { ...entry, body: content, response: { ...entry.response, body: response } }));
@@ -80,8 +80,10 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/dlq', {
     summary: 'Deletes entries of the DLQ.',
     permission: 'change',
-    parameters: textParameters(OF_BULK),
-    answer: json(schemaNamed('DlqDeleted')),
+    parameters: filterParameters(OF_BULK),
+    bodyShape: filterBody(OF_BULK),
+    example: { toDate: 1790000000000 },
+    answer: shows('DlqDeleted'),
     async handle(call) {
       const selector = selectorOf(bulkParameters(call, OF_BULK, 'dlq'));
       const { count, after } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
@@ -92,7 +94,7 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/dlq/:id', {
     summary: 'Deletes an entry of the DLQ.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path: { id } }) {
       const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
       const { count } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
@@ -104,8 +106,11 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('POST /v2/dlq/retry', {
     summary: 'Sends entries of the DLQ again.',
     permission: 'change',
-    parameters: textParameters(OF_BULK),
-    answer: json(OBJECT),
+    parameters: filterParameters(OF_BULK),
+    bodyShape: filterBody(OF_BULK),
+    example: { label: 'welcome', count: 50 },
+    answer: shows('DlqRetried'),
+    statuses: [201],
     async handle(call) {
       refuseLostId(call.path, 'dlq');
       const { results, after } = await retry(call, () => selectorOf(bulkParameters(call, OF_BULK, 'dlq')));
@@ -116,7 +121,8 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('POST /v2/dlq/retry/:id', {
     summary: 'Sends an entry of the DLQ again.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: shows('Published'),
+    statuses: [201],
     async handle(call, { path: { id } }) {
       const { results } = await retry(call, () => ({ kind: 'ids', dlqIds: [id as DlqId] }));
       const [published] = results;

@@ -4,10 +4,9 @@
  */
 
 import { type LogEvent, type LogQuery, MESSAGE_STATES } from '../../../ports/index.js';
-import { json } from '../../http/answer-shape.js';
-import { OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { eventRecord, groupRecord } from '../../records/event-record.js';
+import { shows } from '../answer-schemas.js';
 import {
   CURSOR,
   countOf,
@@ -22,6 +21,7 @@ import {
   valuesOf,
   wordsForStates,
 } from '../call-filters.js';
+import { filterParameters } from '../call-parameters.js';
 import { answerCounts } from '../counts-answer.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute, texts } from '../queue-call.js';
 import { DEFAULT_EVENT_COUNT, DEFAULT_GROUP_COUNT, MAX_CALL_IDS, MAX_EVENT_COUNT } from '../queue-limits.js';
@@ -56,22 +56,22 @@ export const EVENT_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/events', {
     summary: 'As /v2/logs, by its older name.',
     permission: 'read',
-    parameters: textParameters(PARAMETERS),
-    answer: json(OBJECT),
+    parameters: filterParameters(PARAMETERS),
+    answer: shows('EventPage', 'LoggedMessagePage'),
     handle: listEvents,
   }),
   queueRoute('GET /v2/logs', {
     summary: 'Lists what happened to messages, newest first.',
     permission: 'read',
-    parameters: textParameters(PARAMETERS),
-    answer: json(OBJECT),
+    parameters: filterParameters(PARAMETERS),
+    answer: shows('EventPage', 'LoggedMessagePage'),
     handle: listEvents,
   }),
   queueRoute('GET /v2/logs/counts', {
     summary: 'Counts what happened to messages, by state.',
     permission: 'read',
-    parameters: textParameters(OF_COUNTS),
-    answer: json(schemaNamed('Counts')),
+    parameters: filterParameters(OF_COUNTS),
+    answer: shows('Counts'),
     async handle(call) {
       const { filter, states } = eventsIn(queryParameters(call.words.rest, OF_COUNTS));
       const { messageLog } = call.face.parts;

@@ -6,10 +6,11 @@ import {
   parseDurationSeconds,
   parseWholeNumber,
 } from '../../../domain/queue/index.js';
-import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, OBJECT_LIST, textParameters } from '../../http/openapi/parts.js';
+import { type ApiParameter, FLAG, queryParameter, WHOLE } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
+import { DONE, lists, shows } from '../answer-schemas.js';
 import { flagOf, queryParameters, single } from '../call-filters.js';
+import { filterParameters } from '../call-parameters.js';
 import { decoded } from '../destination.js';
 import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { flowRecord } from '../records/resource-records.js';
@@ -19,11 +20,21 @@ const OF_LIST: ReadonlySet<string> = new Set(['search']);
 const OF_PIN: ReadonlySet<string> = new Set(['parallelism', 'rate', 'period']);
 const OF_UNPIN: ReadonlySet<string> = new Set(['parallelism', 'rate']);
 
+const PIN = [
+  queryParameter('parallelism', 'Attempts at once.', { ...WHOLE, minimum: 1 }),
+  queryParameter('rate', 'Attempts that begin within a period.', { ...WHOLE, minimum: 1 }),
+  queryParameter('period', 'A duration.'),
+];
+const UNPIN = [
+  queryParameter('parallelism', 'As messages say it again.', FLAG),
+  queryParameter('rate', 'As messages say it again, and the period with it.', FLAG),
+];
+
 export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/globalParallelism', {
     summary: 'Shows how many attempts are under way.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('GlobalParallelism'),
     async handle(call) {
       const { max, active } = await call.ask({ type: 'GetGlobalParallelism' }, 'GlobalParallelism');
       call.value(200, { parallelismMax: max, parallelismCount: active });
@@ -33,8 +44,8 @@ export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/flowControl', {
     summary: 'Lists flow control keys.',
     permission: 'read',
-    parameters: textParameters(OF_LIST),
-    answer: json(OBJECT_LIST),
+    parameters: filterParameters(OF_LIST),
+    answer: lists('FlowControl'),
     async handle(call) {
       const search = single(queryParameters(call.words.rest, OF_LIST), 'search');
       const { flows } = await call.ask({ type: 'ListFlows', search }, 'Flows');
@@ -44,14 +55,14 @@ export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
 
   action('pause', 'Holds back what has a flow control key.', (call) => pause(call, true)),
   action('resume', 'Lets what has a flow control key go on.', (call) => pause(call, false)),
-  action('pin', 'Sets the limits of a flow control key, whatever messages say.', pin, OF_PIN),
-  action('unpin', 'Lets messages say the limits of a flow control key again.', unpin, OF_UNPIN),
+  action('pin', 'Sets the limits of a flow control key, whatever messages say.', pin, PIN),
+  action('unpin', 'Lets messages say the limits of a flow control key again.', unpin, UNPIN),
   action('resetRate', 'Begins the period of a flow control key again.', (call) => reset(call, false)),
   action('reset', 'Forgets what a flow control key has used.', (call) => reset(call, true)),
   queueRoute('GET /v2/flowControl/*key', {
     summary: 'Shows a flow control key.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('FlowControl'),
     async handle(call) {
       const { flows } = await call.ask({ type: 'GetFlow', key: keyIn(call) }, 'Flows');
       call.value(200, flowRecord(only(flows)));
@@ -63,13 +74,13 @@ function action(
   name: string,
   summary: string,
   run: QueueRoute['handle'],
-  known: ReadonlySet<string> = new Set(),
+  parameters: readonly ApiParameter[] = [],
 ): QueueRoute {
   return queueRoute(`POST /v2/flowControl/*key/${name}`, {
     summary,
     permission: 'change',
-    parameters: textParameters(known),
-    answer: json(ANYTHING),
+    parameters,
+    answer: DONE,
     async handle(call, input) {
       await run(call, input);
       call.done();

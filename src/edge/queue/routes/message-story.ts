@@ -3,11 +3,10 @@ import { callbackId } from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import type { DlqRow, LogEvent } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
-import { json } from '../../http/answer-shape.js';
-import { schemaNamed } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { messageRecord, responseMembers, type ShownMessage } from '../../records/message-record.js';
 import type { Spelling } from '../../wire-alias.js';
+import { shows } from '../answer-schemas.js';
 import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_STORY_CALLBACKS, MAX_STORY_EVENTS } from '../queue-limits.js';
 import { attemptsOf, retriesIn } from '../records/story-record.js';
@@ -16,7 +15,7 @@ export const MESSAGE_STORY_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/messages/:id/story', {
     summary: 'Shows all that is known of a message: its events, attempts, callbacks and entry in the DLQ.',
     permission: 'read',
-    answer: json(schemaNamed('MessageStory')),
+    answer: shows('MessageStory'),
     async handle(call, { path }) {
       const id = path.id as MessageId;
       // The owner first: what it knows, the log has seen by the position that is asked for afterwards.

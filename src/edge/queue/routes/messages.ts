@@ -9,10 +9,9 @@ import {
 } from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
-import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { messageRecord, pendingRecord } from '../../records/message-record.js';
+import { shows } from '../answer-schemas.js';
 import {
   bulkParameters,
   countOf,
@@ -24,6 +23,7 @@ import {
   statesIn,
   valuesOf,
 } from '../call-filters.js';
+import { filterBody, filterParameters } from '../call-parameters.js';
 import { type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_CALL_IDS } from '../queue-limits.js';
 
@@ -52,8 +52,8 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/messages', {
     summary: 'Lists messages that are under way, with how many there are in each state.',
     permission: 'read',
-    parameters: textParameters(OF_LIST),
-    answer: json(schemaNamed('MessageList')),
+    parameters: filterParameters(OF_LIST),
+    answer: shows('MessagePage'),
     async handle(call) {
       const { messages, counts, after } = await call.ask(listOf(queryParameters(call.words.rest, OF_LIST)), 'Messages');
       call.value(200, {
@@ -67,7 +67,7 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/messages/:id', {
     summary: 'Shows a message that is under way.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('Message'),
     async handle(call, { path: { id } }) {
       const { message, content } = await call.ask({ type: 'GetMessage', id: id as MessageId }, 'Message');
       call.value(200, messageRecord({ ...message, content }, call.spellingFor(message.envelope.isAlias)));
@@ -77,7 +77,7 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/messages/:id', {
     summary: 'Cancels a message.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: shows('Cancelled'),
     async handle(call, { path: { id } }) {
       const { count } = await call.ask({ type: 'CancelMessage', id: id as MessageId }, 'Cancelled');
       if (count === 0) throw new RefusedRequest(notFound(`message ${id}`));
@@ -88,8 +88,10 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/messages', {
     summary: 'Cancels messages.',
     permission: 'change',
-    parameters: textParameters(OF_BULK),
-    answer: json(schemaNamed('Cancelled')),
+    parameters: filterParameters(OF_BULK),
+    bodyShape: filterBody(OF_BULK),
+    example: { label: 'welcome' },
+    answer: shows('Cancelled'),
     async handle(call) {
       const selector = selectorOf(bulkParameters(call, OF_BULK, 'message'));
       const { count } = await call.ask({ type: 'CancelMessages', selector }, 'Cancelled');

@@ -1,42 +1,40 @@
 /** Publishing one message, as it is described: the handler in front carries it out. */
 import { json } from '../../http/answer-shape.js';
-import { headerParameter, type JsonSchema, schemaNamed } from '../../http/openapi/parts.js';
+import { anyBody } from '../../http/body-shape.js';
+import { type JsonSchema, listOf, pathParameter, schemaNamed } from '../../http/openapi/parts.js';
 import { type Described, described } from '../../http/route.js';
+import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
 
-/** Those that most messages have; all are in docs/guide/message-settings.md. */
-export const MESSAGE_SETTINGS = [
-  'Svc-Method',
-  'Svc-Delay',
-  'Svc-Not-Before',
-  'Svc-Retries',
-  'Svc-Retry-Delay',
-  'Svc-Timeout',
-  'Svc-Callback',
-  'Svc-Failure-Callback',
-  'Svc-Header-Forward',
-  'Svc-Flow-Control-Key',
-  'Svc-Flow-Control-Value',
-  'Svc-Deduplication-Id',
-  'Svc-Content-Based-Deduplication',
-  'Svc-Label',
-].map(headerParameter);
+const DESTINATION = pathParameter(
+  'destination',
+  'A URL, as it stands or percent-encoded as a whole, or the name of a URL group.',
+);
+const MESSAGE = anyBody('The message, as it is delivered.');
 
 /** An object for a URL, a list for a group. */
-export const PUBLISHED: JsonSchema = {
-  oneOf: [schemaNamed('Published'), { type: 'array', items: schemaNamed('Published') }],
-};
+export const PUBLISHED: JsonSchema = { oneOf: [schemaNamed('Published'), listOf(schemaNamed('Published'))] };
+
+export const PUBLISHED_EXAMPLE = { messageId: 'msg_26hZCxZCuWyyTWPmSVBrNC', url: 'https://example.com/hooks' };
 
 export const PUBLISH_ROUTES: readonly Described[] = [
   described('POST /v2/publish/*destination', {
     summary: 'Publishes a message to a URL or a URL group.',
     permission: 'publish',
-    parameters: MESSAGE_SETTINGS,
-    answer: json(PUBLISHED),
+    description: OTHER_HEADERS,
+    parameters: [DESTINATION, ...MESSAGE_HEADERS],
+    bodyShape: MESSAGE,
+    example: { hello: 'world' },
+    statuses: [200, 202],
+    answer: json(PUBLISHED, '202: it is a duplicate, and nothing new was accepted.', PUBLISHED_EXAMPLE),
   }),
   described('POST /v2/enqueue/:queue/*destination', {
     summary: 'Publishes a message by way of a queue.',
     permission: 'publish',
-    parameters: MESSAGE_SETTINGS,
-    answer: json(PUBLISHED),
+    description: OTHER_HEADERS,
+    parameters: [DESTINATION, ...MESSAGE_HEADERS],
+    bodyShape: MESSAGE,
+    example: { hello: 'world' },
+    statuses: [200, 202],
+    answer: json(PUBLISHED, '202: it is a duplicate, and nothing new was accepted.', PUBLISHED_EXAMPLE),
   }),
 ];

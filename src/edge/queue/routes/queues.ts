@@ -1,9 +1,9 @@
 /** `/v2/queues`. */
 
-import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
-import { ANYTHING, OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
 import type { PathParts } from '../../http/route.js';
+import { DONE, lists, shows } from '../answer-schemas.js';
+import { SET_QUEUE } from '../body-shapes.js';
 import { checkedName } from '../call-filters.js';
 import { only, type QueueRoute, queueRoute } from '../queue-call.js';
 import { queueRecord } from '../records/resource-records.js';
@@ -13,7 +13,9 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('POST /v2/queues', {
     summary: 'Makes or changes a queue.',
     permission: 'change',
-    answer: json(ANYTHING),
+    bodyShape: SET_QUEUE,
+    example: { queueName: 'mail', parallelism: 5 },
+    answer: DONE,
     async handle(call) {
       const { queueName, parallelism, paused } = SetQueueRequest.from(parseJson(call.body));
       await call.ask({ type: 'SetQueue', name: queueName, parallelism, isPaused: paused }, 'Done');
@@ -24,7 +26,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/queues', {
     summary: 'Lists queues.',
     permission: 'read',
-    answer: json(OBJECT_LIST),
+    answer: lists('Queue'),
     async handle(call) {
       const { queues } = await call.ask({ type: 'ListQueues' }, 'Queues');
       await call.list(['[', ']'], queues, queueRecord);
@@ -34,7 +36,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/queues/:name', {
     summary: 'Shows a queue.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('Queue'),
     async handle(call, { path: parts }) {
       const { queues } = await call.ask({ type: 'GetQueue', name: nameIn(parts) }, 'Queues');
       call.value(200, queueRecord(only(queues)));
@@ -44,7 +46,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/queues/:name', {
     summary: 'Deletes a queue.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path: parts }) {
       await call.ask({ type: 'DeleteQueue', name: nameIn(parts) }, 'Done');
       call.done();
@@ -59,7 +61,7 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
   return queueRoute(`POST /v2/queues/:name/${action}`, {
     summary,
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path }) {
       await call.ask({ type: 'PauseQueue', name: nameIn(path), isPaused }, 'Done');
       call.done();

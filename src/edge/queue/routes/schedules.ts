@@ -2,34 +2,30 @@
 
 import { newScheduleId, parseCron, ticksBetween } from '../../../domain/queue/index.js';
 import type { ScheduleId } from '../../../kernel/index.js';
-import { json } from '../../http/answer-shape.js';
-import {
-  ANYTHING,
-  headerParameter,
-  OBJECT,
-  OBJECT_LIST,
-  schemaNamed,
-  textParameters,
-} from '../../http/openapi/parts.js';
+import { anyBody } from '../../http/body-shape.js';
+import { pathParameter } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { DONE, lists, shows } from '../answer-schemas.js';
 import { checkedName, countOf, periodOf, queryParameters, single } from '../call-filters.js';
+import { filterParameters } from '../call-parameters.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
 import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { DEFAULT_TICKS, MAX_TICKS } from '../queue-limits.js';
 import { scheduleRecord } from '../records/schedule-record.js';
-import { MESSAGE_SETTINGS } from './publish.js';
+import { OTHER_HEADERS, SCHEDULE_HEADERS } from '../setting-headers.js';
 
 const SCHEDULES = '/v2/schedules/';
+const SCHEDULED = pathParameter('id', 'The destination: a URL, or the name of a URL group.');
 const OF_TICKS: ReadonlySet<string> = new Set(['cron', 'fromDate', 'toDate', 'count']);
 
 export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/schedules', {
     summary: 'Lists schedules.',
     permission: 'read',
-    answer: json(OBJECT_LIST),
+    answer: lists('Schedule'),
     async handle(call) {
       const { schedules } = await call.ask({ type: 'ListSchedules' }, 'Schedules');
       await call.list(['[', ']'], schedules, ({ schedule, content }) =>
@@ -41,8 +37,8 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/ticks', {
     summary: 'Tells when a timetable would tick next.',
     permission: 'read',
-    parameters: textParameters(OF_TICKS),
-    answer: json(schemaNamed('Ticks')),
+    parameters: filterParameters(OF_TICKS),
+    answer: shows('Ticks'),
     handle(call) {
       const parameters = queryParameters(call.words.rest, OF_TICKS);
       const timetable = parseCron(single(parameters, 'cron') ?? '');
@@ -56,7 +52,7 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/schedules/:id', {
     summary: 'Shows a schedule.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('Schedule'),
     async handle(call, { path: parts }) {
       const { schedules } = await call.ask({ type: 'GetSchedule', id: idIn(parts) }, 'Schedules');
       const { schedule, content } = only(schedules);
@@ -67,7 +63,7 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/schedules/:id', {
     summary: 'Deletes a schedule.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path: parts }) {
       await call.ask({ type: 'DeleteSchedule', id: idIn(parts) }, 'Done');
       call.done();
@@ -76,12 +72,16 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
 
   pauseRoute('pause', 'Pauses a schedule.', true),
   pauseRoute('resume', 'Lets a schedule go on.', false),
-  queueRoute('POST /v2/schedules/*destination?', {
+  // The document has one path for all that follows: what stands there is told by the method.
+  queueRoute('POST /v2/schedules/*id?', {
     summary: 'Makes or changes a schedule.',
     permission: 'change',
     bodyBound: 'message',
-    parameters: [...['Svc-Cron', 'Svc-Schedule-Id'].map(headerParameter), ...MESSAGE_SETTINGS],
-    answer: json(schemaNamed('ScheduleSet')),
+    description: OTHER_HEADERS,
+    parameters: [SCHEDULED, ...SCHEDULE_HEADERS],
+    bodyShape: anyBody('The message of each tick.'),
+    example: { report: 'daily' },
+    answer: shows('ScheduleSet'),
     handle: setSchedule,
   }),
 ];
@@ -92,7 +92,7 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
     alsoMethods: ['patch'],
     summary,
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path }) {
       await call.ask({ type: 'PauseSchedule', id: idIn(path), isPaused }, 'Done');
       call.done();

@@ -1,11 +1,11 @@
 /** `/v2/topics`: URL groups. */
 
-import { json } from '../../http/answer-shape.js';
 import { membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
-import { ANYTHING, OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { DONE, lists, shows } from '../answer-schemas.js';
+import { GROUP_DEFAULTS, NEW_ENDPOINTS, OLD_ENDPOINTS } from '../body-shapes.js';
 import { checkedName } from '../call-filters.js';
 import { destinationOf } from '../destination.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
@@ -18,7 +18,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/topics', {
     summary: 'Lists URL groups.',
     permission: 'read',
-    answer: json(OBJECT_LIST),
+    answer: lists('UrlGroup'),
     async handle(call) {
       const { groups } = await call.ask({ type: 'ListGroups' }, 'Groups');
       await call.list(['[', ']'], groups, groupRecord);
@@ -28,7 +28,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/topics/:name', {
     summary: 'Shows a URL group.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('UrlGroup'),
     async handle(call, { path: parts }) {
       const { groups } = await call.ask({ type: 'GetGroup', group: nameIn(parts) }, 'Groups');
       call.value(200, groupRecord(only(groups)));
@@ -38,7 +38,9 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('PATCH /v2/topics/:name', {
     summary: 'Sets the default headers of a URL group.',
     permission: 'change',
-    answer: json(ANYTHING),
+    bodyShape: GROUP_DEFAULTS,
+    example: { headers: { 'Svc-Retries': '5' } },
+    answer: DONE,
     async handle(call, { path: parts }) {
       const member = membersOf(parseJson(call.body)).get('headers');
       const members = headersOf(call.face.spellings, member, 'headers');
@@ -52,7 +54,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/topics/:name', {
     summary: 'Deletes a URL group.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path: parts }) {
       await call.ask({ type: 'DeleteGroup', group: nameIn(parts) }, 'Done');
       call.done();
@@ -62,7 +64,9 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('POST /v2/topics/:name/endpoints', {
     summary: 'Adds endpoints to a URL group.',
     permission: 'change',
-    answer: json(ANYTHING),
+    bodyShape: NEW_ENDPOINTS,
+    example: { endpoints: [{ url: 'https://example.com/hooks', name: 'first' }] },
+    answer: DONE,
     async handle(call, { path: parts }) {
       const endpoints = EndpointsRequest.from(parseJson(call.body)).complete();
       for (const { url } of endpoints) refuseEndpoint(call, url);
@@ -74,7 +78,9 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/topics/:name/endpoints', {
     summary: 'Takes endpoints out of a URL group.',
     permission: 'change',
-    answer: json(ANYTHING),
+    bodyShape: OLD_ENDPOINTS,
+    example: { endpoints: [{ name: 'first' }] },
+    answer: DONE,
     async handle(call, { path: parts }) {
       const endpoints = EndpointsRequest.from(parseJson(call.body)).identified();
       await call.ask({ type: 'RemoveEndpoints', group: nameIn(parts), endpoints }, 'Done');

@@ -1,16 +1,20 @@
 /** `/v2/trigger` and `/v2/batch/trigger`: runs are started by plain HTTP calls. */
 
 import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
-import { json } from '../../http/answer-shape.js';
-import { OBJECT, OBJECT_LIST } from '../../http/openapi/parts.js';
+import { anyBody } from '../../http/body-shape.js';
+import { pathParameter } from '../../http/openapi/parts.js';
 import { inWordsOf } from '../../http/refused.js';
+import { lists, shows } from '../answer-schemas.js';
+import { MESSAGES } from '../body-shapes.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { warningHeaders } from '../publish-answer.js';
 import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { triggerItem } from '../run-triggers.js';
+import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
 import { batchItems, wordsOf } from './batch.js';
 
+const ENDPOINT = pathParameter('destination', 'The URL of the endpoint, as it stands or percent-encoded as a whole.');
 const TRIGGER = '/v2/trigger/';
 
 export const TRIGGER_ROUTES: readonly QueueRoute[] = [
@@ -19,7 +23,11 @@ export const TRIGGER_ROUTES: readonly QueueRoute[] = [
     permission: 'publish',
     bodyBound: 'message',
     boundBy: 'day',
-    answer: json(OBJECT),
+    description: OTHER_HEADERS,
+    parameters: [ENDPOINT, ...MESSAGE_HEADERS],
+    bodyShape: anyBody('The payload of the run.'),
+    example: { order: 42 },
+    answer: shows('Started'),
     async handle(call) {
       const { words, path, body } = call;
       const item = triggerItem(call, {
@@ -40,7 +48,10 @@ export const TRIGGER_ROUTES: readonly QueueRoute[] = [
     permission: 'publish',
     bodyBound: 'batch',
     boundBy: 'day',
-    answer: json(OBJECT_LIST),
+    bodyShape: MESSAGES,
+    example: [{ destination: 'https://example.com/api/orders', body: '{"order":42}' }],
+    answer: lists('Started'),
+    statuses: [201],
     async handle(call) {
       const items = await batchItems(call, { make: triggerItem, isSentByRun: () => false });
       const { results, daily } = await start(call, items);

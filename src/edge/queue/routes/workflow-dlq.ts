@@ -19,9 +19,9 @@ import {
 } from '../../../domain/queue/runs/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
-import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
+import { DONE, shows } from '../answer-schemas.js';
+import { filterBody, filterParameters } from '../call-parameters.js';
 import { answerCounts } from '../counts-answer.js';
 import { settingsOf } from '../publish-items.js';
 import { endOfPage, only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
@@ -46,16 +46,16 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/workflows/dlq', {
     summary: 'Lists failed runs.',
     permission: 'read',
-    parameters: textParameters(OF_LIST),
-    answer: json(OBJECT),
+    parameters: filterParameters(OF_LIST),
+    answer: shows('FailedRunPage'),
     handle: listFailedRuns,
   }),
 
   queueRoute('GET /v2/workflows/dlq/counts', {
     summary: 'Counts the failed runs that a filter meets, by the status of their last answer.',
     permission: 'read',
-    parameters: textParameters(OF_COUNTS),
-    answer: json(schemaNamed('Counts')),
+    parameters: filterParameters(OF_COUNTS),
+    answer: shows('Counts'),
     async handle(call) {
       const { counts } = await call.ask({ type: 'CountFailedRuns', filter: countedRuns(call) }, 'FailedRunCounts');
       await answerCounts(call, { counts: Object.fromEntries(counts), isWhole: true });
@@ -65,7 +65,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/workflows/dlq/:id', {
     summary: 'Shows a failed run.',
     permission: 'read',
-    answer: json(OBJECT),
+    answer: shows('FailedRun'),
     async handle(call, { path: { id } }) {
       const { runs } = await call.ask({ type: 'GetFailedRun', dlqId: id as DlqId }, 'FailedRuns');
       call.value(200, recordOf(call, only(runs)));
@@ -75,8 +75,10 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/workflows/dlq', {
     summary: 'Deletes failed runs.',
     permission: 'change',
-    parameters: textParameters(OF_BULK),
-    answer: json(schemaNamed('DlqDeleted')),
+    parameters: filterParameters(OF_BULK),
+    bodyShape: filterBody(OF_BULK),
+    example: { workflowUrl: 'https://example.com/api/orders' },
+    answer: shows('DlqDeleted'),
     async handle(call) {
       const selector = bulkRuns(call, MAX_DLQ_COUNT);
       const { count, after } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
@@ -89,7 +91,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
     alsoPaths: ['/v2/workflows/dlq/delete/:id'],
     summary: 'Deletes a failed run.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path: { id } }) {
       const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
       const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
@@ -104,7 +106,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('POST /v2/workflows/dlq/callback/:id', {
     summary: 'Calls the failure function of a failed run again.',
     permission: 'change',
-    answer: json(OBJECT),
+    answer: shows('RunName'),
     async handle(call, { path: { id } }) {
       const messageId = newMessageId(call.face.parts.random);
       const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
@@ -118,7 +120,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/workflows/dlq/callback/:id', {
     summary: 'Stops the failure function of a failed run.',
     permission: 'change',
-    answer: json(ANYTHING),
+    answer: DONE,
     async handle(call, { path: { id } }) {
       await call.ask({ type: 'CancelFailureFunction', dlqId: id as DlqId }, 'Done');
       call.done();
@@ -131,8 +133,10 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
     queueRoute(`POST /v2/workflows/dlq/${how}`, {
       summary,
       permission: 'change',
-      parameters: textParameters(OF_BULK),
-      answer: json(schemaNamed('ResumedRuns')),
+      parameters: filterParameters(OF_BULK),
+      bodyShape: filterBody(OF_BULK),
+      example: { workflowUrl: 'https://example.com/api/orders', count: 10 },
+      answer: shows('ResumedRuns'),
       async handle(call) {
         const { runs, after } = await takeUp(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
         // Whoever pages stops at the empty one.
@@ -142,7 +146,7 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
     queueRoute(`POST /v2/workflows/dlq/${how}/:id`, {
       summary: summaryOfOne,
       permission: 'change',
-      answer: json(OBJECT),
+      answer: shows('RunName'),
       async handle(call, { path: { id = '' } }) {
         const { runs } = await takeUp(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
         const [run] = runs;

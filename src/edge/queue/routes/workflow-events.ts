@@ -2,11 +2,14 @@
 
 import { type HeaderList, newMessageId, type QueueCommandOf } from '../../../domain/queue/index.js';
 import type { RunId } from '../../../kernel/index.js';
-import { json } from '../../http/answer-shape.js';
+import { anyBody } from '../../http/body-shape.js';
 import { parseJson } from '../../http/json-items.js';
-import { OBJECT, OBJECT_LIST, schemaNamed, textParameters } from '../../http/openapi/parts.js';
+import { headerParameter } from '../../http/openapi/parts.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
+import { DONE, lists, shows } from '../answer-schemas.js';
+import { WAIT as WAIT_BODY } from '../body-shapes.js';
 import { countOf, queryParameters, refuseLostId, single } from '../call-filters.js';
+import { filterParameters } from '../call-parameters.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { DEFAULT_EVENT_COUNT, MAX_EVENT_COUNT } from '../queue-limits.js';
 import { listedWaiterRecord, notifyRecord, waiterRecord } from '../records/waiter-record.js';
@@ -30,7 +33,14 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
     summary: 'Lets a run wait for an event.',
     permission: 'publish',
     boundBy: 'run',
-    answer: json(OBJECT),
+    parameters: [headerParameter('Svc-Workflow-RunId', 'The run that waits.')],
+    bodyShape: WAIT_BODY,
+    example: {
+      url: 'https://example.com/api/orders',
+      timeout: '1h',
+      step: { stepId: 2, stepName: 'paid', stepType: 'Wait' },
+    },
+    answer: DONE,
     handle: wait,
   }),
   queueRoute('POST /v2/notify/*event', {
@@ -38,15 +48,17 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
     permission: 'publish',
     bodyBound: 'message',
     boundBy: 'run',
-    answer: json(OBJECT_LIST),
+    bodyShape: anyBody('The event, as the steps that wait for it are given it.'),
+    example: { paid: true },
+    answer: lists('Notified'),
     handle: notify,
   }),
 
   queueRoute('GET /v2/waiters', {
     summary: 'Lists the steps of all runs that wait for events, the earliest deadline first.',
     permission: 'read',
-    parameters: textParameters(OF_LIST),
-    answer: json(schemaNamed('WaitingSteps')),
+    parameters: filterParameters(OF_LIST),
+    answer: shows('WaitingSteps'),
     async handle(call) {
       refuseLostId(call.path, 'event');
       const { waiters, total, after } = await call.ask(listOf(call.words.rest), 'AllWaiters');
@@ -61,7 +73,7 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/waiters/*event', {
     summary: 'Lists the runs that wait for an event.',
     permission: 'read',
-    answer: json(OBJECT_LIST),
+    answer: lists('Waiter'),
     async handle(call) {
       const eventId = eventIdInPath(call.path.slice(WAITERS.length));
       const { waiters } = await call.ask({ type: 'ListWaiters', eventId }, 'Waiters');

@@ -6,9 +6,8 @@
 import { RUN_STATES, type RunState } from '../../../domain/queue/runs/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import { MESSAGE_STATES, type RunLogFilter, STEP_STATES, type StepState } from '../../../ports/index.js';
-import { json } from '../../http/answer-shape.js';
-import { OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
+import { shows } from '../answer-schemas.js';
 import {
   countOf,
   cursorOf,
@@ -28,6 +27,7 @@ import {
   wholeNumber,
   wordsForStates,
 } from '../call-filters.js';
+import { filterParameters } from '../call-parameters.js';
 import { answerCounts } from '../counts-answer.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_CALL_FILTER_VALUES, MAX_CALL_IDS, MAX_EVENT_COUNT } from '../queue-limits.js';
@@ -65,15 +65,15 @@ export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/workflows/logs', {
     summary: 'Lists workflow runs, newest first.',
     permission: 'read',
-    parameters: textParameters(PARAMETERS),
-    answer: json(OBJECT),
+    parameters: filterParameters(PARAMETERS),
+    answer: shows('RunPage'),
     handle: (call) => listRuns(call, parametersOf(call)),
   }),
   queueRoute('GET /v2/workflows/counts', {
     summary: 'Counts the workflow runs that a filter meets, by their state.',
     permission: 'read',
-    parameters: textParameters(OF_COUNTS),
-    answer: json(schemaNamed('Counts')),
+    parameters: filterParameters(OF_COUNTS),
+    answer: shows('Counts'),
     async handle(call) {
       const { filter } = runFilterOf(queryParameters(call.words.rest, OF_COUNTS));
       const { runLog } = call.face.parts;
@@ -83,8 +83,8 @@ export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/workflows/events', {
     summary: 'Lists what happened in workflow runs.',
     permission: 'read',
-    parameters: textParameters(PARAMETERS),
-    answer: json(OBJECT),
+    parameters: filterParameters(PARAMETERS),
+    answer: shows('RunEventPage', 'RunPage'),
     handle: (call) => {
       const parameters = parametersOf(call);
       return isGrouped(parameters, BY_RUN) ? listRuns(call, parameters) : listEvents(call, parameters);

@@ -9,10 +9,10 @@ import {
 } from '../../../domain/queue/runs/index.js';
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
-import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT_LIST, schemaNamed, textParameters } from '../../http/openapi/parts.js';
+import { anyBody } from '../../http/body-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { base64 } from '../../records/shown.js';
+import { DONE, lists, shows } from '../answer-schemas.js';
 import {
   bulkParameters,
   countOf,
@@ -26,6 +26,7 @@ import {
   urlsWanted,
   valuesOf,
 } from '../call-filters.js';
+import { filterBody, filterParameters } from '../call-parameters.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { BASE64_SLICE_BYTES, MAX_CALL_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
 import { runIdInPath } from '../run-names.js';
@@ -52,7 +53,7 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
     summary: 'Shows the steps of a run.',
     permission: 'read',
     boundBy: 'run',
-    answer: json(OBJECT_LIST),
+    answer: lists('RunEntry'),
     handle: (call) => call.pieces(entriesOf(call, runIdIn(call))),
   }),
 
@@ -61,8 +62,10 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     bodyBound: 'message',
     boundBy: 'run',
-    parameters: textParameters(OF_END),
-    answer: json(ANYTHING),
+    parameters: filterParameters(OF_END),
+    bodyShape: anyBody('What the run came to, with cancel=false.'),
+    example: { total: 42 },
+    answer: DONE,
     async handle(call) {
       const runId = runIdIn(call);
       const cancel = single(queryParameters(call.words.rest, OF_END), 'cancel') ?? 'true';
@@ -77,8 +80,10 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/workflows/runs', {
     summary: 'Cancels runs.',
     permission: 'change',
-    parameters: textParameters(OF_BULK),
-    answer: json(schemaNamed('Cancelled')),
+    parameters: filterParameters(OF_BULK),
+    bodyShape: filterBody(OF_BULK),
+    example: { workflowUrl: 'https://example.com/api/orders' },
+    answer: shows('Cancelled'),
     async handle(call) {
       const selector = selectorOf(bulkParameters(call, OF_BULK, 'workflow run'));
       const { count } = await call.ask({ type: 'CancelRuns', selector }, 'Cancelled');

@@ -14,7 +14,8 @@ import { route } from '../search-route.js';
 export const SEARCH_ROUTE = route('POST /search/:id/search/*index', {
   summary: 'Finds documents, the best first.',
   permission: 'read',
-  bodySchema: SEARCH_BODY,
+  bodyShape: { of: SEARCH_BODY },
+  example: { query: 'journals', topK: 3, includeData: true },
   answer: json({ type: 'array', items: SHOWN_DOCUMENT }),
   handle: async (call) => {
     const { face, grant, name, body } = call;
@@ -39,7 +40,8 @@ export const FETCH = route('POST /search/:id/fetch/*index', {
   alsoMethods: ['get'],
   summary: 'Reads documents by their ids, or by what ids begin with.',
   permission: 'read',
-  bodySchema: FETCH_BODY,
+  bodyShape: { of: FETCH_BODY },
+  example: { ids: ['p1'], includeData: true },
   answer: json({ type: 'array', items: { oneOf: [SHOWN_DOCUMENT, { type: 'null' }] } }),
   handle: async (call) => {
     const { face, grant, store, name } = call;
@@ -60,7 +62,8 @@ export const RANGE = route('POST /search/:id/range/*index', {
   alsoMethods: ['get'],
   summary: 'Reads documents page by page.',
   permission: 'read',
-  bodySchema: RANGE_BODY,
+  bodyShape: { of: RANGE_BODY },
+  example: { cursor: '0', limit: 10, includeData: true },
   answer: json(record({ nextCursor: TEXT, vectors: { type: 'array', items: SHOWN_DOCUMENT } })),
   handle: async (call) => {
     const { face, grant, store, name } = call;

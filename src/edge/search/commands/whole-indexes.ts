@@ -93,7 +93,8 @@ export const DELETE_NAMESPACE = route('POST /search/:id/delete-namespace/*index'
 export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
   summary: 'Gives an index another name.',
   permission: 'write',
-  bodySchema: RENAME_BODY,
+  bodyShape: { of: RENAME_BODY },
+  example: { namespace: 'news', newNamespace: 'archive' },
   answer: json(record({ renamed: FLAG })),
   handle: async (call) => {
     const { face, store, grant } = call;

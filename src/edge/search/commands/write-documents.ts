@@ -19,7 +19,8 @@ export const UPSERT_DATA = route('POST /search/:id/upsert-data/*index', {
   summary: 'Stores documents.',
   permission: 'write',
   bodyBound: 'upsert',
-  bodySchema: UPSERT_BODY,
+  bodyShape: { of: UPSERT_BODY },
+  example: [{ id: 'p1', content: { text: 'A paper on journals.' }, metadata: { year: 2025 } }],
   answer: DONE,
   handle: async (call) => {
     const { face, grant, store, name } = call;
@@ -39,7 +40,8 @@ export const DELETE = route('POST /search/:id/delete/*index', {
   alsoMethods: ['delete'],
   summary: 'Deletes documents: by ids, by what ids begin with, or by a filter.',
   permission: 'write',
-  bodySchema: DELETE_BODY,
+  bodyShape: { of: DELETE_BODY },
+  example: { ids: ['p1'] },
   answer: json(record({ deleted: WHOLE })),
   handle: async (call) => {
     const removal = await removed(call, DeleteRequest.from(call.json));

@@ -38,6 +38,20 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has no two paths that differ in names of parameters alone', () => {
+    const templates = Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
+    expect(new Set(templates).size).to.equal(templates.length);
+  });
+
+  it('shows a body for each call that reads JSON', () => {
+    const without = operations.filter(({ operation }) => {
+      const { requestBody } = operation as { requestBody?: { content: Record<string, { example?: unknown }> } };
+      const json = requestBody?.content['application/json'];
+      return json !== undefined && json.example === undefined;
+    });
+    expect(without.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([]);
+  });
+
   it('has a success, a failure and a summary for each', () => {
     for (const { path, method, operation } of operations) {
       const { responses, summary } = operation as { responses: object; summary: string };
@@ -52,7 +66,15 @@ describe('the OpenAPI document', () => {
 
   it('is of all areas, each where its server is', () => {
     const tags = new Set(operations.flatMap(({ operation }) => operation.tags as string[]));
-    expect([...tags].sort()).to.deep.equal(['kv', 'management', 'monitoring', 'operators', 'queue', 'search']);
+    expect([...tags].sort()).to.deep.equal([
+      'health',
+      'kv',
+      'management',
+      'monitoring',
+      'operators',
+      'queue',
+      'search',
+    ]);
     expect(document.paths['/pipeline']?.servers).to.deep.equal([{ url: 'http://kv.example' }]);
     expect(document.paths['/v2/dlq']?.servers).to.deep.equal([{ url: 'https://queue.example' }]);
     expect(document.paths['/v2/search']?.servers).to.equal(undefined);

@@ -1,10 +1,9 @@
 /** Answers with a file of the built pages: the page itself for whatever path it shows, and its parts by their names. */
 
 import { SHARED_REFUSALS } from '../error-map.js';
-import type { HttpExchange } from '../http/answer.js';
-import { RefusedRequest } from '../http/refused.js';
-import type { ConsoleFace } from './console-face.js';
-import type { ServedFile } from './console-files.js';
+import type { HttpExchange } from './answer.js';
+import type { BuiltFiles, ServedFile } from './built-files.js';
+import { RefusedRequest } from './refused.js';
 
 const PAGE = 'index.html';
 const ASSETS = '/assets/';
@@ -32,17 +31,22 @@ const HEADERS = {
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const EACH_TIME = 'no-cache';
 
-/** @param path what follows `/console`; '' or begins with a slash. @throws Refused 404, 405 */
-export async function answerPage(face: ConsoleFace, exchange: HttpExchange, path: string): Promise<void> {
+export interface BuiltPages {
+  readonly files: BuiltFiles;
+  readonly isDraining: () => boolean;
+}
+
+/** @param path what follows the folder of the pages; '' or begins with a slash. @throws Refused 404, 405 */
+export async function answerPage(pages: BuiltPages, exchange: HttpExchange, path: string): Promise<void> {
   const { method, headers } = exchange.request;
   if (method !== 'GET' && method !== 'HEAD') {
     throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'GET, HEAD' });
   }
   const isAsset = path.startsWith(ASSETS);
   const name = isAsset ? path.slice(1) : PAGE;
-  const file = await face.files.get(name, String(headers['accept-encoding'] ?? ''));
+  const file = await pages.files.get(name, String(headers['accept-encoding'] ?? ''));
   if (file === undefined) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
-  serve(exchange, file, isAsset ? FOR_EVER : EACH_TIME, face.parts.isDraining());
+  serve(exchange, file, isAsset ? FOR_EVER : EACH_TIME, pages.isDraining());
 }
 
 function serve({ request, response }: HttpExchange, file: ServedFile, caching: string, isLast: boolean): void {

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 
-/** Made by infra/build-console.mjs: each file's path, and the forms in which it is there beside its own. */
+/** Made by infra/built-files.mjs: each file's path, and the forms in which it is there beside its own. */
 interface Manifest {
   readonly files: Readonly<Record<string, readonly ('br' | 'gzip')[]>>;
 }
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-export class ConsoleFiles {
+export class BuiltFiles {
   readonly #served = new Map<string, Promise<ServedFile | undefined>>();
   #manifest: Promise<Manifest> | undefined;
 

@@ -1,0 +1,78 @@
+/** What the queue's face answers, by the names that the OpenAPI document has for it. Records stand beside what makes them. */
+import { PENDING_STATES } from '../../domain/queue/index.js';
+import { type AnswerShape, json } from '../http/answer-shape.js';
+import { FLAG, INSTANT, listOf, record, schemaNamed, TEXT, WHOLE } from '../http/openapi/parts.js';
+import { RECORD_SCHEMAS } from '../records/record-schemas.js';
+import { BODY_SCHEMAS } from './body-shapes.js';
+import { RESOURCE_SCHEMAS } from './records/resource-schemas.js';
+import { STORY_SCHEMAS } from './records/story-schemas.js';
+import { WORKFLOW_SCHEMAS } from './records/workflow-schemas.js';
+
+const CURSOR = { cursor: { ...TEXT, description: 'Where the next page begins; left out: there is no more.' } };
+const RUN_NAME = { workflowRunId: TEXT, workflowCreatedAt: INSTANT };
+
+const ANSWERS = {
+  /** A success that has nothing to say. */
+  Done: record({}),
+  Published: record({ messageId: TEXT, url: TEXT }, { deduplicated: FLAG, ...RUN_NAME }),
+  Started: record({}, { ...RUN_NAME, deduplicated: FLAG }),
+  ScheduleSet: record({ scheduleId: TEXT }),
+  SigningKeys: record({ current: TEXT, next: TEXT }),
+  Cancelled: record({ cancelled: WHOLE }),
+  GlobalParallelism: record({ parallelismMax: WHOLE, parallelismCount: WHOLE }),
+  Counts: record({ total: WHOLE, counts: { type: 'object', additionalProperties: WHOLE }, isWhole: FLAG }),
+  Ticks: record({ cron: TEXT, ticks: listOf(INSTANT) }),
+  MessagePage: record(
+    {
+      messages: listOf(schemaNamed('PendingMessage')),
+      counts: record(Object.fromEntries(PENDING_STATES.map((state) => [state, WHOLE]))),
+    },
+    CURSOR,
+  ),
+  // The list of events has both names, since clients look for either.
+  EventPage: record(
+    { events: listOf(schemaNamed('LogEvent')), logs: listOf(schemaNamed('LogEvent')) },
+    { messages: listOf(schemaNamed('LoggedMessage')), ...CURSOR },
+  ),
+  LoggedMessagePage: record({ messages: listOf(schemaNamed('LoggedMessage')) }, CURSOR),
+  DeadLetterPage: record({ messages: listOf(schemaNamed('DeadLetter')) }, CURSOR),
+  DlqDeleted: record({ deleted: WHOLE }, CURSOR),
+  DlqRetried: record({ responses: listOf(schemaNamed('Published')) }, CURSOR),
+  RunName: record(RUN_NAME),
+  RunEntry: record({
+    messageId: TEXT,
+    body: { ...TEXT, description: 'Base64.' },
+    callType: { const: 'step' },
+  }),
+  RunPage: record({ runs: listOf(schemaNamed('Run')) }, CURSOR),
+  RunEventPage: record({ events: listOf(schemaNamed('RunEvent')) }, CURSOR),
+  FailedRunPage: record({ messages: listOf(schemaNamed('FailedRun')) }, CURSOR),
+  ResumedRuns: record({
+    workflowRuns: listOf(schemaNamed('RunName')),
+    cursor: { ...TEXT, description: 'Empty: there is no more.' },
+  }),
+  WaitingSteps: record({ waiters: listOf(schemaNamed('WaitingStep')), total: WHOLE }, CURSOR),
+};
+
+export const QUEUE_SCHEMAS = {
+  ...ANSWERS,
+  ...BODY_SCHEMAS,
+  ...RECORD_SCHEMAS,
+  ...RESOURCE_SCHEMAS,
+  ...STORY_SCHEMAS,
+  ...WORKFLOW_SCHEMAS,
+};
+type Name = keyof typeof QUEUE_SCHEMAS;
+
+export const DONE = shows('Done');
+
+/** @param names it is one of these, where there are several */
+export function shows(...names: readonly [Name, ...Name[]]): AnswerShape {
+  const [first, ...others] = names;
+  return json(others.length === 0 ? schemaNamed(first) : { anyOf: names.map(schemaNamed) });
+}
+
+/** A list, and nothing around it. */
+export function lists(name: Name): AnswerShape {
+  return json(listOf(schemaNamed(name)));
+}

@@ -1,0 +1,60 @@
+/** What the bodies of calls that take JSON look like, for the OpenAPI document; the classes in requests/ judge them. */
+import { MAX_BATCH_ITEMS, MAX_QUEUE_NAME_CHARACTERS, MAX_URL_BYTES } from '../../domain/queue/index.js';
+import type { BodyShape } from '../http/body-shape.js';
+import {
+  FLAG,
+  HEADERS_GIVEN,
+  type JsonSchema,
+  listOf,
+  record,
+  schemaNamed,
+  TEXT,
+  WHOLE,
+} from '../http/openapi/parts.js';
+import { HEADER_MEMBERS } from './setting-headers.js';
+
+const NAME: JsonSchema = { ...TEXT, minLength: 1, maxLength: MAX_QUEUE_NAME_CHARACTERS };
+const URL_TEXT: JsonSchema = { ...TEXT, maxLength: MAX_URL_BYTES };
+const COUNT: JsonSchema = { ...WHOLE, minimum: 1 };
+const STEP = record({ stepId: WHOLE, stepName: TEXT, stepType: TEXT }, { targetStep: WHOLE, concurrent: COUNT });
+
+/** Bodies that the document has by their names. */
+export const BODY_SCHEMAS = {
+  MessageToPublish: record(
+    { destination: { ...URL_TEXT, description: 'A URL, or the name of a URL group.' } },
+    {
+      body: { ...TEXT, description: 'Left out: empty.' },
+      headers: HEADER_MEMBERS,
+      queue: { ...NAME, description: 'The queue that it goes through.' },
+      callback: { ...URL_TEXT, description: 'As Svc-Callback, which counts before it.' },
+    },
+  ),
+  Wait: record(
+    { url: { ...URL_TEXT, description: 'Where the result of the step is delivered.' }, step: STEP },
+    {
+      timeout: { oneOf: [TEXT, WHOLE], description: 'A duration, or seconds; left out: 7d.' },
+      timeoutUrl: { ...URL_TEXT, description: 'Where it is delivered when the time is over; left out: there, too.' },
+      timeoutBody: TEXT,
+      timeoutHeaders: { ...HEADERS_GIVEN, description: 'Left out: those of the request.' },
+    },
+  ),
+} satisfies Readonly<Record<string, JsonSchema>>;
+
+export const SET_QUEUE: BodyShape = {
+  of: record(
+    { queueName: NAME },
+    { parallelism: { ...COUNT, description: 'Left out: 1.' }, paused: { ...FLAG, description: 'Left out: false.' } },
+  ),
+};
+export const GROUP_DEFAULTS: BodyShape = { of: record({ headers: HEADER_MEMBERS }) };
+export const NEW_ENDPOINTS: BodyShape = { of: endpoints(record({ url: URL_TEXT }, { name: NAME })) };
+/** Each by its URL or its name. */
+export const OLD_ENDPOINTS: BodyShape = { of: endpoints(record({}, { url: URL_TEXT, name: NAME })) };
+export const MESSAGES: BodyShape = {
+  of: { ...listOf(schemaNamed('MessageToPublish')), minItems: 1, maxItems: MAX_BATCH_ITEMS },
+};
+export const WAIT: BodyShape = { of: schemaNamed('Wait') };
+
+function endpoints(one: JsonSchema): JsonSchema {
+  return record({ endpoints: { ...listOf(one), minItems: 1 } });
+}

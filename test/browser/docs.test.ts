@@ -1,0 +1,32 @@
+/** The API's pages in a browser: all of the document is there, and the page keeps to what its policy lets it do. */
+import { expect } from 'chai';
+import { ConsoleBrowser } from '../support/browser/console-browser.js';
+
+describe('the pages of the API in a browser', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+
+  before(() => browser.start());
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  it('show every area and its operations, to anybody', async () => {
+    const visitor = await browser.visitor();
+    await visitor.open('/docs');
+    const { page } = visitor;
+    const document = (await (await fetch(`${browser.url}/openapi.json`)).json()) as { tags: { name: string }[] };
+    for (const { name } of document.tags) await page.locator(`#operations-tag-${name}`).waitFor();
+    await page.locator('#operations-tag-queue').click();
+    await page.getByText('/v2/enqueue/{queue}/{destination}').click();
+    await page.getByText('A URL, as it stands or percent-encoded as a whole, or the name of a URL group.').waitFor();
+    await page.getByText('unable to authenticate: invalid token').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Try it out' }).count()).to.equal(0);
+  });
+
+  it('open at an operation that a link names', async () => {
+    // The viewer takes an underscore in a name for an older form of a space, and finds the operation all the same.
+    const visitor = (await browser.visitor()).expects(/deep link whitespace/);
+    await visitor.open('/docs#/queue/post_v2_queues');
+    await visitor.page.getByText('"queueName": "mail"').waitFor();
+  });
+});
