@@ -6,7 +6,8 @@ import { short } from './format.js';
 export interface Tab {
   readonly id: string;
   readonly label: string;
-  readonly count?: number | undefined;
+  /** How many there are, or what else is to stand behind the label. */
+  readonly count?: number | string | undefined;
 }
 
 export interface TabsProps {
@@ -14,6 +15,8 @@ export interface TabsProps {
   readonly tabs: readonly Tab[];
   /** Its word in the address. */
   readonly name?: string;
+  /** Other words of the address that stay when another tab is opened. */
+  readonly keep?: readonly string[];
 }
 
 /** Which tab is shown: the first one where the address has none of them. */
@@ -22,16 +25,17 @@ export function useTab(tabs: readonly Tab[], name = 'tab'): string {
   return tabs.find(({ id }) => id === query[name])?.id ?? tabs[0]?.id ?? '';
 }
 
-/** Filters of one tab are none of the other's: a link to a tab has nothing else in it. */
-export function Tabs({ label, tabs, name = 'tab' }: TabsProps) {
-  const { path } = useLocation();
+/** Filters of one tab are none of the other's: a link to a tab has the account in it, what is to stay, and nothing else. */
+export function Tabs({ label, tabs, name = 'tab', keep = [] }: TabsProps) {
+  const { path, query } = useLocation();
+  const kept = Object.fromEntries(['queue', ...keep].map((word) => [word, query[word]]));
   const current = useTab(tabs, name);
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(({ id, label: text, count }) => (
-        <a key={id} href={path + queryText({ [name]: id })} aria-current={id === current ? 'page' : undefined}>
+        <a key={id} href={path + queryText({ ...kept, [name]: id })} aria-current={id === current ? 'page' : undefined}>
           {text}
-          {count !== undefined && <span class="count">{short(count)}</span>}
+          {count !== undefined && <span class="count">{typeof count === 'number' ? short(count) : count}</span>}
         </a>
       ))}
     </nav>

@@ -1,0 +1,139 @@
+/** Messages by state, with counts and filters; new ones appear by themselves. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../../../api/ask.js';
+import { useLive, useWhenHappened } from '../../../api/live.js';
+import { usePageQuery } from '../../../api/query.js';
+import { mayChange } from '../../../api/session.js';
+import { Badge } from '../../../parts/badge.js';
+import { type Filter, FilterBar } from '../../../parts/filter-bar.js';
+import { short } from '../../../parts/format.js';
+import { Empty, Shown } from '../../../parts/states.js';
+import { Paging, Table } from '../../../parts/table.js';
+import { Tabs, useTab } from '../../../parts/tabs.js';
+import { useLinks } from '../links.js';
+import type { TabProps } from '../queue.js';
+import { useQueueUrl } from '../queue-url.js';
+import { CancelMessages } from './cancel-messages.js';
+import { useMessageColumns } from './message-columns.js';
+import {
+  deliveredInHour,
+  filterOf,
+  type MessagePage,
+  messageCounts,
+  messagePage,
+  STATES,
+  type StateId,
+} from './message-rows.js';
+
+const FILTERS: readonly Filter[] = [
+  { name: 'url', label: 'URL, /path or host', placeholder: 'https://…' },
+  { name: 'label', label: 'Label' },
+  { name: 'queueName', label: 'Queue' },
+  { name: 'flowControlKey', label: 'Flow-control key', isRare: true },
+  { name: 'topicName', label: 'URL group', isRare: true },
+  { name: 'scheduleId', label: 'Schedule', isRare: true },
+  { name: 'callerIp', label: 'Caller', placeholder: '127.0.0.1', isRare: true },
+  { name: 'fromDate', label: 'From', type: 'datetime-local', isRare: true },
+  { name: 'toDate', label: 'To', type: 'datetime-local', isRare: true },
+];
+const OF_FAILED: Filter = { name: 'responseStatus', label: 'Status', type: 'number', placeholder: '500' };
+/** Statistics have a step a minute. */
+const HOUR_EVERY_MS = 30_000;
+const KEPT = FILTERS.map(({ name }) => name);
+
+export function MessagesTab({ account }: TabProps) {
+  const [query, set] = usePageQuery();
+  const state = useTab(STATES, 'state') as StateId;
+  const filter = filterOf(query, state);
+  const { cursor } = query;
+  const list = useAsk(JSON.stringify([account, state, filter, cursor]), (signal) =>
+    messagePage(account, state, filter, cursor, signal),
+  );
+  const counts = useAsk(JSON.stringify([account, filter]), () => messageCounts(account, filterOf(query, 'all')));
+  const hour = useAsk(account, () => deliveredInHour(account), HOUR_EVERY_MS);
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const reload = () => {
+    if (cursor === undefined) list.reload();
+    counts.reload();
+  };
+  const happened = useWhenHappened(reload);
+  const live = useLive(`/v2/admin/queues/${account}/logs`, { log: happened });
+  const isAny = KEPT.some((name) => query[name]);
+  const tabs = STATES.map(({ id, label }) => {
+    const isHour = id === 'delivered' && !isAny && hour.data !== undefined;
+    return { id, label, count: isHour ? `${short(hour.data)} in 1 h` : counts.data?.[id] };
+  });
+  const mayCancel = mayChange.value && !['delivered', 'failed', 'cancelled'].includes(state);
+  return (
+    <>
+      <Tabs label="States of messages" name="state" tabs={tabs} keep={KEPT} />
+      <FilterBar key={state} filters={state === 'failed' ? [OF_FAILED, ...FILTERS] : FILTERS} />
+      <div class="row between list-head">
+        <span role="status">
+          {cursor === undefined && <Badge tone={live === 'live' ? 'good' : 'warn'}>{LIVE[live]}</Badge>}
+        </span>
+        {mayCancel && (
+          <CancelMessages {...{ account, state, chosen }} filter={filterOf(query, state)} onDone={reload} />
+        )}
+      </div>
+      <Shown asked={list} rows={10}>
+        {(page) => <MessageTable {...{ page, state }} selection={mayCancel ? chosen : undefined} />}
+      </Shown>
+      <Paging
+        text={list.data === undefined ? '' : pageText(list.data, cursor !== undefined)}
+        onFirst={cursor === undefined ? undefined : () => set({ cursor: '' }, false)}
+        onNext={list.data?.cursor === undefined ? undefined : () => set({ cursor: list.data?.cursor }, false)}
+      />
+    </>
+  );
+}
+
+const LIVE = { connecting: 'connecting', live: 'live', lost: 'connecting again' } as const;
+
+function pageText({ rows, cursor }: MessagePage, isLater: boolean): string {
+  if (rows.length === 0) return '';
+  return `${rows.length} ${isLater ? 'more' : 'newest'}${cursor === undefined ? ', the last' : ''}`;
+}
+
+interface TableProps {
+  readonly page: MessagePage;
+  readonly state: StateId;
+  readonly selection: { value: ReadonlySet<string> } | undefined;
+}
+
+function MessageTable({ page, state, selection }: TableProps) {
+  const columns = useMessageColumns(state);
+  return (
+    <Table
+      label="Messages"
+      columns={columns}
+      rows={page.rows}
+      idOf={({ id }) => id}
+      selection={
+        selection && {
+          chosen: selection.value,
+          set: (next) => {
+            selection.value = next;
+          },
+        }
+      }
+      empty={<NoMessages state={state} />}
+    />
+  );
+}
+
+function NoMessages({ state }: { readonly state: StateId }) {
+  const [query] = usePageQuery();
+  const links = useLinks();
+  const url = useQueueUrl();
+  if (KEPT.some((name) => query[name])) return <Empty title="No message meets these filters" />;
+  if (state === 'failed')
+    return <Empty title="Nothing has failed">Messages whose retries are used up come here.</Empty>;
+  if (state !== 'all') return <Empty title={`No message is ${state}`} />;
+  const command = `curl -H "Authorization: Bearer $TOKEN" ${url}/v2/publish/https://example.com -d hello`;
+  return (
+    <Empty title="There are no messages yet" command={command}>
+      {mayChange.value && <a href={links.queue({ tab: 'publish' })}>Publish one</a>}
+    </Empty>
+  );
+}
