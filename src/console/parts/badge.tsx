@@ -15,6 +15,7 @@ const TONES: Readonly<Record<string, Tone>> = {
     'well',
     'active',
     'completed',
+    'SUCCESS',
     'ok',
   ),
   ...inTone(
@@ -23,6 +24,7 @@ const TONES: Readonly<Record<string, Tone>> = {
     'RETRYING',
     'STEP_RETRY',
     'ERROR',
+    'INTERRUPTED',
     'PAUSED',
     'paused',
     'silent',
@@ -31,7 +33,7 @@ const TONES: Readonly<Record<string, Tone>> = {
     'pending',
     'warn',
   ),
-  ...inTone('bad', 'FAILED', 'RUN_FAILED', 'STEP_FAILED', 'gone', 'missing', 'no-store', 'suspended', 'failed', 'fail'),
+  ...inTone('bad', 'FAILED', 'RUN_FAILED', 'STEP_FAILED', 'gone', 'missing', 'no-store', 'suspended', 'failed', 'fail', 'FAIL'),
   ...inTone(
     'info',
     'CREATED',

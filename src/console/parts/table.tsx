@@ -22,15 +22,18 @@ export interface TableProps<Row> {
   idOf(row: Row): string;
   /** Rows can be chosen, for what is done with several. */
   readonly selection?: Selection<string> | undefined;
+  /** Where the page is narrow each row is a list of its cells: for few rows with much to do. */
+  readonly isList?: boolean;
   /** Shown in place of the table when there are no rows. */
   readonly empty?: ComponentChildren;
 }
 
-export function Table<Row>({ label, columns, rows, idOf, selection, empty }: TableProps<Row>): JSX.Element {
+export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  const { label, columns, rows, idOf, selection, isList = false, empty } = props;
   if (rows.length === 0 && empty !== undefined) return <div class="table-box">{empty}</div>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <section class="table-box" tabIndex={0} aria-label={label}>
+    <section class={`table-box ${isList ? 'is-list' : ''}`} tabIndex={0} aria-label={label}>
       <table>
         <thead>
           <tr>
@@ -76,7 +79,7 @@ function TableRow<Row>({ id, row, columns, selection }: RowProps<Row>) {
         </td>
       )}
       {columns.map((column) => (
-        <td key={column.title} class={classOf(column.isNumber, column.isWideOnly)}>
+        <td key={column.title} class={classOf(column.isNumber, column.isWideOnly)} data-title={column.title}>
           {column.cell(row)}
         </td>
       ))}

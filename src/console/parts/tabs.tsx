@@ -1,4 +1,5 @@
 /** Parts of a page that are shown in turn; which one is in the address. */
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { queryText } from '../api/call.js';
 import { short } from './format.js';
@@ -19,6 +20,9 @@ export interface TabsProps {
   readonly keep?: readonly string[];
 }
 
+/** Of the tab before, so much stays in sight. */
+const INDENT_PX = 48;
+
 /** Which tab is shown: the first one where the address has none of them. */
 export function useTab(tabs: readonly Tab[], name = 'tab'): string {
   const { query } = useLocation();
@@ -30,8 +34,14 @@ export function Tabs({ label, tabs, name = 'tab', keep = [] }: TabsProps) {
   const { path, query } = useLocation();
   const kept = Object.fromEntries(['queue', ...keep].map((word) => [word, query[word]]));
   const current = useTab(tabs, name);
+  const bar = useRef<HTMLElement>(null);
+  // Where not all fit, the one that is shown is in sight.
+  useEffect(() => {
+    const shown = bar.current?.querySelector<HTMLElement>('[aria-current]');
+    if (bar.current != null && shown != null) bar.current.scrollLeft = shown.offsetLeft - bar.current.offsetLeft - INDENT_PX;
+  }, [current]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={bar} class="tabs" aria-label={label}>
       {tabs.map(({ id, label: text, count }) => (
         <a key={id} href={path + queryText({ ...kept, [name]: id })} aria-current={id === current ? 'page' : undefined}>
           {text}

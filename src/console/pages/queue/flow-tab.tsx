@@ -75,7 +75,8 @@ function FlowTable({ flows, columns }: { readonly flows: readonly Flow[]; readon
   return (
     <>
       <Table
-        label="Flow-control keys"
+        isList
+label="Flow-control keys"
         columns={columns}
         rows={flows.slice(0, MAX_DRAWN_KEYS)}
         idOf={({ flowControlKey }) => flowControlKey}

@@ -71,7 +71,8 @@ export function QueuesTab({ account }: TabProps) {
       <Shown asked={asked}>
         {(queues) => (
           <Table
-            label="Queues"
+            isList
+label="Queues"
             columns={columns}
             rows={queues}
             idOf={({ name }) => name}

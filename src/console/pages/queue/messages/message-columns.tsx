@@ -5,6 +5,8 @@ import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
 import type { MessageRow, StateId } from './message-rows.js';
 
+/** Destinations differ behind it. */
+const SCHEME = /^https?:\/\//;
 const WHEN: Partial<Record<StateId, string>> = {
   all: 'Changed',
   delivered: 'Delivered',
@@ -20,8 +22,8 @@ export function useMessageColumns(state: StateId): readonly Column<MessageRow>[]
       title: 'Message',
       cell: ({ id, url, method }) => (
         <a class="message-name" href={links.message(id)}>
-          <span class="cut" dir="auto" title={url}>
-            {method} {url}
+          <span class="place" dir="auto" title={url}>
+            {method} {url.replace(SCHEME, '')}
           </span>
           <span class="small muted mono cut">{id}</span>
         </a>
@@ -29,17 +31,20 @@ export function useMessageColumns(state: StateId): readonly Column<MessageRow>[]
     },
     {
       title: 'State',
-      cell: ({ state: is, status }) => (
+      cell: ({ state: is, status, atMs }) => (
         <span class="row">
           <StateBadge state={is} />
           {status !== undefined && is !== 'DELIVERED' && (
             <span class="small mono">{status === 0 ? 'no answer' : status}</span>
           )}
+          <span class="narrow-only small muted">
+            <Time at={atMs} as="ago" />
+          </span>
         </span>
       ),
     },
     { title: 'Belongs to', isWideOnly: true, cell: (row) => <Belongs row={row} /> },
-    { title: WHEN[state] ?? 'Accepted', cell: ({ atMs }) => <Time at={atMs} as="ago" /> },
+    { title: WHEN[state] ?? 'Accepted', isWideOnly: true, cell: ({ atMs }) => <Time at={atMs} as="ago" /> },
     ...(hasNext ? [{ title: 'Next attempt', cell: ({ nextMs }: MessageRow) => <Time at={nextMs} as="ago" /> }] : []),
   ];
 }

@@ -135,11 +135,18 @@ function failedRow(entry: Schemas['DeadLetter']): MessageRow {
   return { ...shared(entry), state: 'FAILED', atMs: failedMs, nextMs: undefined, status: entry.responseStatus };
 }
 
-function loggedRow(
-  message: Shared,
-  { state, time, nextDeliveryTime, responseStatus }: Schemas['MessageEvent'],
-): MessageRow {
-  return { ...shared(message), state, atMs: time, nextMs: nextDeliveryTime, status: responseStatus };
+/** What the log calls an event, by the words for the states that it leads to. */
+const STATE_AFTER: Readonly<Record<string, string>> = {
+  ACTIVE: 'DELIVERING',
+  ERROR: 'RETRYING',
+  RETRY: 'RETRYING',
+  CANCELED: 'CANCELLED',
+};
+
+function loggedRow(message: Shared, event: Schemas['MessageEvent']): MessageRow {
+  const { state: is, time, nextDeliveryTime = 0, responseStatus } = event;
+  const state = is === 'CREATED' ? (nextDeliveryTime > Date.now() ? 'SCHEDULED' : 'WAITING') : (STATE_AFTER[is] ?? is);
+  return { ...shared(message), state, atMs: time, nextMs: nextDeliveryTime || undefined, status: responseStatus };
 }
 
 /** The last one of the newest instant is where the message is. */

@@ -47,7 +47,8 @@ export function SchedulesTab({ account }: TabProps) {
               </div>
             )}
             <Table
-              label="Schedules"
+              isList
+label="Schedules"
               columns={columns}
               rows={schedules}
               idOf={({ scheduleId }) => scheduleId}
