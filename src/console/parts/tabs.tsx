@@ -38,7 +38,8 @@ export function Tabs({ label, tabs, name = 'tab', keep = [] }: TabsProps) {
   // Where not all fit, the one that is shown is in sight.
   useEffect(() => {
     const shown = bar.current?.querySelector<HTMLElement>('[aria-current]');
-    if (bar.current != null && shown != null) bar.current.scrollLeft = shown.offsetLeft - bar.current.offsetLeft - INDENT_PX;
+    if (bar.current != null && shown != null)
+      bar.current.scrollLeft = shown.offsetLeft - bar.current.offsetLeft - INDENT_PX;
   }, [current]);
   return (
     <nav ref={bar} class="tabs" aria-label={label}>

@@ -15,7 +15,11 @@ export interface BulkProps {
 }
 
 const WORDS = {
-  retry: { title: 'Retry', done: 'sent again', text: 'Each is sent again as a message of its own, and leaves the dead letters.' },
+  retry: {
+    title: 'Retry',
+    done: 'sent again',
+    text: 'Each is sent again as a message of its own, and leaves the dead letters.',
+  },
   delete: { title: 'Delete', done: 'deleted', text: 'They are gone from the dead letters for good.' },
 } as const;
 

@@ -11,24 +11,26 @@ export function StatusCounts({ asked }: { readonly asked: Asked<Schemas['Counts'
   return (
     <Shown asked={asked} rows={1}>
       {({ total, counts, isWhole }) => (
-        <fieldset class="plain row list-head">
-          <legend class="visually-hidden">By status</legend>
-          <button type="button" class="button small" aria-pressed={responseStatus === ''} onClick={choose('')}>
-            All <strong>{whole(total)}</strong>
-            {!isWhole && ' or more'}
-          </button>
-          {Object.entries(counts).map(([status, count]) => (
-            <button
-              key={status}
-              type="button"
-              class="button small"
-              aria-pressed={responseStatus === status}
-              onClick={choose(status)}
-            >
-              {statusText(Number(status))} <strong>{whole(count)}</strong>
+        <div class="list-head">
+          <fieldset class="plain row">
+            <legend class="visually-hidden">By status</legend>
+            <button type="button" class="button small" aria-pressed={responseStatus === ''} onClick={choose('')}>
+              All <strong>{whole(total)}</strong>
+              {!isWhole && ' or more'}
             </button>
-          ))}
-        </fieldset>
+            {Object.entries(counts).map(([status, count]) => (
+              <button
+                key={status}
+                type="button"
+                class="button small"
+                aria-pressed={responseStatus === status}
+                onClick={choose(status)}
+              >
+                {statusText(Number(status))} <strong>{whole(count)}</strong>
+              </button>
+            ))}
+          </fieldset>
+        </div>
       )}
     </Shown>
   );

@@ -76,7 +76,7 @@ function FlowTable({ flows, columns }: { readonly flows: readonly Flow[]; readon
     <>
       <Table
         isList
-label="Flow-control keys"
+        label="Flow-control keys"
         columns={columns}
         rows={flows.slice(0, MAX_DRAWN_KEYS)}
         idOf={({ flowControlKey }) => flowControlKey}

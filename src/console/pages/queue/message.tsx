@@ -16,7 +16,9 @@ import { hasAnswer, momentsOf } from './story/story-moments.js';
 
 export default function Message({ id }: { readonly id: string }) {
   const queue = useQueue();
-  return <Shown asked={queue}>{({ shown }) => <OfAccount key={`${shown.id} ${id}`} account={shown.id} id={id} />}</Shown>;
+  return (
+    <Shown asked={queue}>{({ shown }) => <OfAccount key={`${shown.id} ${id}`} account={shown.id} id={id} />}</Shown>
+  );
 }
 
 function OfAccount({ account, id }: { readonly account: string; readonly id: string }) {
@@ -68,7 +70,7 @@ function StoryParts({ story }: { readonly story: Story }) {
   const last: Answer | undefined = dlq ?? attempts.findLast(hasAnswer);
   return (
     <div class="stack">
-      <div class="grid wide">
+      <div class="grid story">
         <section class="card" aria-label="The message">
           <h2>The message</h2>
           <StoryFacts story={story} />
@@ -87,10 +89,13 @@ function StoryParts({ story }: { readonly story: Story }) {
         </section>
         <section class="card stack tight" aria-label="Last answer">
           <h2>
-            Last answer {last?.responseStatus !== undefined && <Badge tone="bad">{statusText(last.responseStatus)}</Badge>}
+            Last answer{' '}
+            {last?.responseStatus !== undefined && <Badge tone="bad">{statusText(last.responseStatus)}</Badge>}
           </h2>
           {last === undefined ? (
-            <p class="muted">{story.state === 'DELIVERED' ? 'Answers that delivered are not kept.' : 'There is none yet.'}</p>
+            <p class="muted">
+              {story.state === 'DELIVERED' ? 'Answers that delivered are not kept.' : 'There is none yet.'}
+            </p>
           ) : (
             <>
               {last.error !== undefined && <p dir="auto">{last.error}</p>}

@@ -72,7 +72,7 @@ export function QueuesTab({ account }: TabProps) {
         {(queues) => (
           <Table
             isList
-label="Queues"
+            label="Queues"
             columns={columns}
             rows={queues}
             idOf={({ name }) => name}

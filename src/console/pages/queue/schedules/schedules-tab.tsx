@@ -48,7 +48,7 @@ export function SchedulesTab({ account }: TabProps) {
             )}
             <Table
               isList
-label="Schedules"
+              label="Schedules"
               columns={columns}
               rows={schedules}
               idOf={({ scheduleId }) => scheduleId}

@@ -2,8 +2,8 @@
 import { StateBadge, type Tone } from '../../../parts/badge.js';
 import { Body, Headers } from '../../../parts/exchange.js';
 import { duration } from '../../../parts/format.js';
-import type { Moment } from '../../../parts/timeline.js';
 import { Time } from '../../../parts/time.js';
+import type { Moment } from '../../../parts/timeline.js';
 import type { Links } from '../links.js';
 import type { Answer, Attempt, Story } from './story.js';
 
