@@ -12,7 +12,7 @@ export function StatusCounts({ asked }: { readonly asked: Asked<Schemas['Counts'
     <Shown asked={asked} rows={1}>
       {({ total, counts, isWhole }) => (
         <div class="list-head">
-          <fieldset class="plain row">
+          <fieldset class="choices">
             <legend class="visually-hidden">By status</legend>
             <button type="button" class="button small" aria-pressed={responseStatus === ''} onClick={choose('')}>
               All <strong>{whole(total)}</strong>

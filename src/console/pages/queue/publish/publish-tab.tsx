@@ -75,7 +75,7 @@ function Publishing({ account, draft, notes }: PublishingProps) {
 function Done({ published }: { readonly published: readonly Schemas['Published'][] }) {
   const links = useLinks();
   return (
-    <ul class="plain stack tight" aria-live="polite">
+    <ul class="plain-list stack tight" aria-live="polite">
       {published.map(({ messageId, url, deduplicated }) => (
         <li key={`${messageId} ${url}`} class="wrap-anywhere">
           {deduplicated === true ? 'It is there already: ' : 'Published: '}
