@@ -22,39 +22,9 @@ const EVERY_MS = 5_000;
 export function QueuesTab({ account }: TabProps) {
   const asked = useAsk(account, () => ofQueue(account, 'GET /v2/queues'), EVERY_MS);
   const edited = useSignal<Queue | 'new' | undefined>(undefined);
-  const links = useLinks();
-  const columns: Column<Queue>[] = [
-    {
-      title: 'Queue',
-      cell: ({ name, paused }) => (
-        <span class="row">
-          <a href={links.queue({ queueName: name })} dir="auto">
-            {name}
-          </a>
-          {paused && <Badge tone="warn">paused</Badge>}
-        </span>
-      ),
-    },
-    { title: 'Lag', isNumber: true, cell: ({ lag }) => whole(lag) },
-    { title: 'Parallelism', isNumber: true, cell: ({ parallelism }) => whole(parallelism) },
-    { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="ago" /> },
-    ...(mayChange.value
-      ? [
-          {
-            title: 'Actions',
-            cell: (queue: Queue) => (
-              <QueueActions
-                {...{ account, queue }}
-                onEdit={() => {
-                  edited.value = queue;
-                }}
-                onDone={asked.reload}
-              />
-            ),
-          },
-        ]
-      : []),
-  ];
+  const columns = useColumns(account, asked.reload, (queue) => {
+    edited.value = queue;
+  });
   const isNew = () => {
     edited.value = 'new';
   };
@@ -92,6 +62,34 @@ export function QueuesTab({ account }: TabProps) {
       )}
     </>
   );
+}
+
+function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) => void): readonly Column<Queue>[] {
+  const links = useLinks();
+  return [
+    {
+      title: 'Queue',
+      cell: ({ name, paused }) => (
+        <span class="row">
+          <a href={links.queue({ queueName: name })} dir="auto">
+            {name}
+          </a>
+          {paused && <Badge tone="warn">paused</Badge>}
+        </span>
+      ),
+    },
+    { title: 'Lag', isNumber: true, cell: ({ lag }) => whole(lag) },
+    { title: 'Parallelism', isNumber: true, cell: ({ parallelism }) => whole(parallelism) },
+    { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="ago" /> },
+    ...(mayChange.value
+      ? [
+          {
+            title: 'Actions',
+            cell: (queue: Queue) => <QueueActions {...{ account, queue, onDone }} onEdit={() => onEdit(queue)} />,
+          },
+        ]
+      : []),
+  ];
 }
 
 interface ActionProps {

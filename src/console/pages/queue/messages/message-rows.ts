@@ -23,10 +23,14 @@ export interface MessageRow {
 export interface MessagePage {
   readonly rows: readonly MessageRow[];
   readonly cursor: string | undefined;
+  /** Of all that are under way, where the list comes from their owner. */
+  readonly counts?: StateCounts;
 }
 
+export type StateCounts = Partial<Record<StateId, number>>;
+
 /** Words of the address that narrow the list, as the API has them. */
-export const FILTER_WORDS = ['url', 'label', 'callerIp', 'queueName', 'flowControlKey', 'topicName', 'scheduleId'];
+const FILTER_WORDS = ['url', 'label', 'callerIp', 'queueName', 'flowControlKey', 'topicName', 'scheduleId'];
 const OF_FAILED = 'responseStatus';
 const PAGE = 50;
 
@@ -79,7 +83,7 @@ export async function messagePage(
   const query = { ...filter, count: PAGE, cursor };
   if ('pending' in known) {
     const page = await ofQueue(account, 'GET /v2/messages', { query: { ...query, state: known.pending }, signal });
-    return { rows: page.messages.map(pendingRow), cursor: page.cursor };
+    return { rows: page.messages.map(pendingRow), cursor: page.cursor, counts: countsIn(page) };
   }
   if (state === 'failed') {
     const asked = { ...query, order: 'latestFirst', trimBody: -1 };
@@ -96,16 +100,22 @@ export async function messagePage(
   return { rows: page.messages.map((message) => loggedRow(message, newest(message.events))), cursor: page.cursor };
 }
 
-/** How many there are in each state that can be counted. @throws CallError */
-export async function messageCounts(account: string, filter: Query): Promise<Partial<Record<StateId, number>>> {
-  const [{ counts }, failed] = await Promise.all([
-    ofQueue(account, 'GET /v2/messages', { query: { ...filter, count: 1 } }),
-    filter.host !== undefined || filter.path !== undefined
-      ? undefined
-      : ofQueue(account, 'GET /v2/dlq/counts', { query: filter }),
+/**
+ * How many there are in each state that can be counted.
+ * @param known those under way, where they have been counted already. @throws CallError
+ */
+export async function messageCounts(account: string, filter: Query, known?: StateCounts): Promise<StateCounts> {
+  const isOfDlq = filter.host === undefined && filter.path === undefined;
+  const [pending, failed] = await Promise.all([
+    known ?? ofQueue(account, 'GET /v2/messages', { query: { ...filter, count: 1 } }).then(countsIn),
+    isOfDlq ? ofQueue(account, 'GET /v2/dlq/counts', { query: filter }) : undefined,
   ]);
+  return { ...pending, ...(failed !== undefined && { failed: failed.total }) };
+}
+
+function countsIn({ counts }: Schemas['MessagePage']): StateCounts {
   const { SCHEDULED: scheduled, WAITING: waiting, DELIVERING: delivering, RETRYING: retrying } = counts;
-  return { scheduled, waiting, delivering, retrying, ...(failed !== undefined && { failed: failed.total }) };
+  return { scheduled, waiting, delivering, retrying };
 }
 
 /** The log has no counts: what is known of all that was delivered is in the statistics. @throws CallError */

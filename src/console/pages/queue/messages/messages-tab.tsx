@@ -1,5 +1,6 @@
 /** Messages by state, with counts and filters; new ones appear by themselves. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
 import { usePageQuery } from '../../../api/query.js';
@@ -46,14 +47,22 @@ export function MessagesTab({ account }: TabProps) {
   const state = useTab(STATES, 'state') as StateId;
   const filter = filterOf(query, state);
   const { cursor } = query;
-  const list = useAsk(JSON.stringify([account, state, filter, cursor]), (signal) =>
-    messagePage(account, state, filter, cursor, signal),
+  const ofAll = filterOf(query, 'all');
+  // Rows come first: what is only counted waits for them, and may be in their answer.
+  const listing = useRef<Promise<MessagePage | undefined>>(Promise.resolve(undefined));
+  const list = useAsk(JSON.stringify([account, state, filter, cursor]), (signal) => {
+    const page = messagePage(account, state, filter, cursor, signal);
+    listing.current = page.catch(() => undefined);
+    return page;
+  });
+  const counts = useAsk(JSON.stringify([account, ofAll]), async () =>
+    messageCounts(account, ofAll, (await listing.current)?.counts),
   );
-  const counts = useAsk(JSON.stringify([account, filter]), () => messageCounts(account, filterOf(query, 'all')));
-  const hour = useAsk(account, () => deliveredInHour(account), HOUR_EVERY_MS);
+  const hour = useAsk(account, () => listing.current.then(() => deliveredInHour(account)), HOUR_EVERY_MS);
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const reload = () => {
     if (cursor === undefined) list.reload();
+    else listing.current = Promise.resolve(undefined);
     counts.reload();
   };
   const happened = useWhenHappened(reload);
