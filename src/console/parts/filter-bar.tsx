@@ -1,6 +1,7 @@
 /** What a list is narrowed by. It is kept in the address, so that the list can be sent to a colleague. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { usePageQuery } from '../api/query.js';
 
 export interface Filter {
@@ -67,6 +68,12 @@ interface FieldProps {
 function FilterField({ filter, value, onChange }: FieldProps) {
   const { name, label, options, placeholder, type = 'text' } = filter;
   const isInstant = type === 'datetime-local';
+  const shown = isInstant ? localOf(value) : value;
+  // What is being typed stays while the page changes around it.
+  const typed = useSignal(shown);
+  useEffect(() => {
+    typed.value = shown;
+  }, [shown]);
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is what stands in it
     <label>
@@ -74,11 +81,14 @@ function FilterField({ filter, value, onChange }: FieldProps) {
       {options === undefined ? (
         <input
           type={type as 'text'}
-          value={isInstant ? localOf(value) : value}
+          value={typed.value}
           placeholder={placeholder}
           autocomplete="off"
           spellcheck={false}
-          onChange={({ currentTarget: { value: typed } }) => onChange(name, isInstant ? utcOf(typed) : typed)}
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value;
+          }}
+          onChange={({ currentTarget }) => onChange(name, isInstant ? utcOf(currentTarget.value) : currentTarget.value)}
         />
       ) : (
         <select value={value} onChange={({ currentTarget }) => onChange(name, currentTarget.value)}>
