@@ -1,4 +1,5 @@
 /** Rows of anything: the same table on every page. */
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 
 export interface Column<Row> {
@@ -12,6 +13,25 @@ export interface Column<Row> {
 export interface Selection<Id extends string> {
   readonly chosen: ReadonlySet<Id>;
   set(chosen: ReadonlySet<Id>): void;
+}
+
+interface ChosenOf {
+  readonly list: string;
+  readonly chosen: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** @param list which rows they are chosen from: of another list none is */
+export function useChosen(list: string): Selection<string> {
+  const state = useSignal<ChosenOf>({ list, chosen: NONE });
+  const { value } = state;
+  return {
+    chosen: value.list === list ? value.chosen : NONE,
+    set: (chosen) => {
+      state.value = { list, chosen };
+    },
+  };
 }
 
 export interface TableProps<Row> {

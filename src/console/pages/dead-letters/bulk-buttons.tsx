@@ -1,16 +1,16 @@
 /** Dead letters are sent again or deleted: those that are chosen, or all that the filters meet. */
-import type { Signal } from '@preact/signals';
 import type { Query } from '../../api/call.js';
 import { beginBulk } from '../../parts/bulk.js';
 import { asked } from '../../parts/dialog.js';
 import { whole } from '../../parts/format.js';
+import type { Selection } from '../../parts/table.js';
 import { doing, failed } from '../../parts/toast.js';
 import { type BulkAction, bulkOf, bulkPage, countsOf } from './dlq.js';
 
 export interface BulkProps {
   readonly account: string;
   readonly filter: Query;
-  readonly chosen: Signal<ReadonlySet<string>>;
+  readonly selection: Selection<string>;
   onDone(): void;
 }
 
@@ -24,7 +24,7 @@ const WORDS = {
 } as const;
 
 export function BulkButtons(props: BulkProps) {
-  const count = props.chosen.value.size;
+  const count = props.selection.chosen.size;
   const run = (work: Promise<void>) => void work.catch(failed);
   return (
     <div class="row list-head">
@@ -48,8 +48,8 @@ export function BulkButtons(props: BulkProps) {
   );
 }
 
-async function ofChosen({ account, chosen, onDone }: BulkProps, action: BulkAction): Promise<void> {
-  const ids = [...chosen.value];
+async function ofChosen({ account, selection, onDone }: BulkProps, action: BulkAction): Promise<void> {
+  const ids = [...selection.chosen];
   const { title, done, text } = WORDS[action];
   const isSure = await asked({
     title: `${title} ${whole(ids.length)} dead letters?`,

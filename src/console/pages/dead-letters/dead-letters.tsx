@@ -1,5 +1,4 @@
 /** Dead letters: messages whose retries are used up, to be looked at, sent again, or deleted. */
-import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { useLive, useWhenHappened } from '../../api/live.js';
 import { usePageQuery } from '../../api/query.js';
@@ -8,7 +7,7 @@ import { mayChange } from '../../api/session.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Empty, Shown } from '../../parts/states.js';
-import { Paging, Table } from '../../parts/table.js';
+import { Paging, type Selection, Table, useChosen } from '../../parts/table.js';
 import { QueueChoice } from '../queue/queue-choice.js';
 import { BulkButtons } from './bulk-buttons.js';
 import { DeadLetterDialog } from './dead-letter-dialog.js';
@@ -45,15 +44,14 @@ function OfAccount({ account }: { readonly account: string }) {
   const [query, set] = usePageQuery();
   const { cursor, entry } = query;
   const filter = filterOf(query);
-  const list = useAsk(JSON.stringify([account, filter, cursor]), (signal) =>
-    deadLetters(account, filter, cursor, signal),
-  );
+  const listed = JSON.stringify([account, filter, cursor]);
+  const list = useAsk(listed, (signal) => deadLetters(account, filter, cursor, signal));
   // By status: the one that is chosen does not hide the others.
   const ofAll = { ...filter, responseStatus: undefined };
   const counts = useAsk(JSON.stringify([account, ofAll]), () => countsOf(account, ofAll));
-  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const chosen = useChosen(listed);
   const reload = () => {
-    chosen.value = new Set();
+    chosen.set(new Set());
     list.reload();
     counts.reload();
   };
@@ -71,7 +69,7 @@ function OfAccount({ account }: { readonly account: string }) {
     <>
       <StatusCounts asked={counts} />
       <FilterBar filters={FILTERS} />
-      {mayChange.value && <BulkButtons {...{ account, filter, chosen }} onDone={reload} />}
+      {mayChange.value && <BulkButtons {...{ account, filter, selection: chosen }} onDone={reload} />}
       <Shown asked={list} rows={10}>
         {(page) => <Entries {...{ page, isNarrowed }} selection={mayChange.value ? chosen : undefined} />}
       </Shown>
@@ -95,7 +93,7 @@ function OfAccount({ account }: { readonly account: string }) {
 interface EntriesProps {
   readonly page: DeadLetterPage;
   readonly isNarrowed: boolean;
-  readonly selection: { value: ReadonlySet<string> } | undefined;
+  readonly selection: Selection<string> | undefined;
 }
 
 function Entries({ page, isNarrowed, selection }: EntriesProps) {
@@ -106,14 +104,7 @@ function Entries({ page, isNarrowed, selection }: EntriesProps) {
       columns={columns}
       rows={page.messages}
       idOf={({ dlqId }) => dlqId}
-      selection={
-        selection && {
-          chosen: selection.value,
-          set: (next) => {
-            selection.value = next;
-          },
-        }
-      }
+      selection={selection}
       empty={
         isNarrowed ? (
           <Empty title="No dead letter meets these filters" />

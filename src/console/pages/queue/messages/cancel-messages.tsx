@@ -1,9 +1,9 @@
 /** Messages under way are cancelled: those that are chosen, or all that the filters meet. */
-import type { Signal } from '@preact/signals';
 import { ofQueue, type Query } from '../../../api/call.js';
 import { beginBulk } from '../../../parts/bulk.js';
 import { asked } from '../../../parts/dialog.js';
 import { whole } from '../../../parts/format.js';
+import type { Selection } from '../../../parts/table.js';
 import { doing, failed } from '../../../parts/toast.js';
 import { messageCounts, STATES, type StateId } from './message-rows.js';
 
@@ -15,17 +15,17 @@ export interface CancelProps {
   readonly account: string;
   readonly state: StateId;
   readonly filter: Query;
-  readonly chosen: Signal<ReadonlySet<string>>;
+  readonly selection: Selection<string>;
   onDone(): void;
 }
 
 export function CancelMessages(props: CancelProps) {
-  const { chosen } = props;
+  const { chosen } = props.selection;
   return (
     <span class="row">
-      {chosen.value.size > 0 && (
+      {chosen.size > 0 && (
         <button type="button" class="button small danger" onClick={() => void cancelChosen(props)}>
-          Cancel {whole(chosen.value.size)} chosen
+          Cancel {whole(chosen.size)} chosen
         </button>
       )}
       <button type="button" class="button small" onClick={() => void cancelAll(props).catch(failed)}>
@@ -35,8 +35,8 @@ export function CancelMessages(props: CancelProps) {
   );
 }
 
-async function cancelChosen({ account, chosen, onDone }: CancelProps): Promise<void> {
-  const messageIds = [...chosen.value];
+async function cancelChosen({ account, selection, onDone }: CancelProps): Promise<void> {
+  const messageIds = [...selection.chosen];
   const isSure = await asked({
     title: `Cancel ${messageIds.length} messages?`,
     text: 'Those that are being delivered at this moment are not tried again; finished ones stay as they are.',
@@ -44,7 +44,7 @@ async function cancelChosen({ account, chosen, onDone }: CancelProps): Promise<v
     isDangerous: true,
   });
   if (!isSure) return;
-  chosen.value = new Set();
+  selection.set(new Set());
   await doing(() => ofQueue(account, 'DELETE /v2/messages', { body: { messageIds } }), 'The messages are cancelled.');
   onDone();
 }

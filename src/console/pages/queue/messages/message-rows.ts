@@ -1,7 +1,8 @@
 /** Messages as the list shows them, from whatever has those of a state: the owner, the log, or the DLQ. */
 import type { Schemas } from '#api';
-import { manage, ofQueue, type Query } from '../../../api/call.js';
+import { ofQueue, type Query } from '../../../api/call.js';
 import type { PageQuery } from '../../../api/query.js';
+import { short } from '../../../parts/format.js';
 
 export interface MessageRow {
   readonly id: string;
@@ -118,11 +119,19 @@ function countsIn({ counts }: Schemas['MessagePage']): StateCounts {
   return { scheduled, waiting, delivering, retrying };
 }
 
-/** The log has no counts: what is known of all that was delivered is in the statistics. @throws CallError */
-export async function deliveredInHour(account: string): Promise<number> {
-  const answer = await manage('GET /v2/msgq/stats/{id}', { path: { id: account }, query: { period: '1h' } });
-  const delivered = answer.daily_msgq_messages.find(({ id }) => id === 'delivered');
-  return (delivered?.data_points ?? []).reduce((sum, { y }) => sum + y, 0);
+const HOUR_MS = 3_600_000;
+
+/**
+ * What was delivered and cancelled within the filter's period, or the last hour where it has none: counting the whole log would
+ * keep its readers waiting. @returns as it stands beside a tab. @throws CallError
+ */
+export async function endedCounts(account: string, filter: Query): Promise<Partial<Record<StateId, string>>> {
+  const isPeriod = filter.fromDate !== undefined || filter.toDate !== undefined;
+  const fromDate = isPeriod ? filter.fromDate : Date.now() - HOUR_MS;
+  const query = { ...filter, fromDate, state: 'DELIVERED,CANCELED' };
+  const { counts, isWhole } = await ofQueue(account, 'GET /v2/logs/counts', { query });
+  const text = (count = 0) => `${short(count)}${isWhole ? '' : '+'}${isPeriod ? '' : ' in 1 h'}`;
+  return { delivered: text(counts.DELIVERED), cancelled: text(counts.CANCELED) };
 }
 
 type Shared = Pick<

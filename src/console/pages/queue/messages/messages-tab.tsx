@@ -1,5 +1,4 @@
 /** Messages by state, with counts and filters; new ones appear by themselves. */
-import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
@@ -7,9 +6,8 @@ import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { type Filter, FilterBar } from '../../../parts/filter-bar.js';
-import { short } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
-import { Paging, Table } from '../../../parts/table.js';
+import { Paging, type Selection, Table, useChosen } from '../../../parts/table.js';
 import { Tabs, useTab } from '../../../parts/tabs.js';
 import { useLinks } from '../links.js';
 import type { TabProps } from '../queue.js';
@@ -17,7 +15,7 @@ import { useQueueUrl } from '../queue-url.js';
 import { CancelMessages } from './cancel-messages.js';
 import { useMessageColumns } from './message-columns.js';
 import {
-  deliveredInHour,
+  endedCounts,
   filterOf,
   type MessagePage,
   messageCounts,
@@ -38,8 +36,8 @@ const FILTERS: readonly Filter[] = [
   { name: 'toDate', label: 'To', type: 'datetime-local', isRare: true },
 ];
 const OF_FAILED: Filter = { name: 'responseStatus', label: 'Status', type: 'number', placeholder: '500' };
-/** Statistics have a step a minute. */
-const HOUR_EVERY_MS = 30_000;
+/** They are counted in the log, which takes longer than a list. */
+const ENDED_EVERY_MS = 30_000;
 const KEPT = FILTERS.map(({ name }) => name);
 
 export function MessagesTab({ account }: TabProps) {
@@ -50,7 +48,8 @@ export function MessagesTab({ account }: TabProps) {
   const ofAll = filterOf(query, 'all');
   // Rows come first: what is only counted waits for them, and may be in their answer.
   const listing = useRef<Promise<MessagePage | undefined>>(Promise.resolve(undefined));
-  const list = useAsk(JSON.stringify([account, state, filter, cursor]), (signal) => {
+  const listed = JSON.stringify([account, state, filter, cursor]);
+  const list = useAsk(listed, (signal) => {
     const page = messagePage(account, state, filter, cursor, signal);
     listing.current = page.catch(() => undefined);
     return page;
@@ -58,8 +57,12 @@ export function MessagesTab({ account }: TabProps) {
   const counts = useAsk(JSON.stringify([account, ofAll]), async () =>
     messageCounts(account, ofAll, (await listing.current)?.counts),
   );
-  const hour = useAsk(account, () => listing.current.then(() => deliveredInHour(account)), HOUR_EVERY_MS);
-  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const ended = useAsk(
+    JSON.stringify([account, ofAll]),
+    () => listing.current.then(() => endedCounts(account, ofAll)),
+    ENDED_EVERY_MS,
+  );
+  const chosen = useChosen(listed);
   const reload = () => {
     if (cursor === undefined) list.reload();
     else listing.current = Promise.resolve(undefined);
@@ -67,11 +70,7 @@ export function MessagesTab({ account }: TabProps) {
   };
   const happened = useWhenHappened(reload);
   const live = useLive(`/v2/admin/queues/${account}/logs`, { log: happened });
-  const isAny = KEPT.some((name) => query[name]);
-  const tabs = STATES.map(({ id, label }) => {
-    const isHour = id === 'delivered' && !isAny && hour.data !== undefined;
-    return { id, label, count: isHour ? `${short(hour.data)} in 1 h` : counts.data?.[id] };
-  });
+  const tabs = STATES.map(({ id, label }) => ({ id, label, count: ended.data?.[id] ?? counts.data?.[id] }));
   const mayCancel = mayChange.value && !['delivered', 'failed', 'cancelled'].includes(state);
   return (
     <>
@@ -82,7 +81,7 @@ export function MessagesTab({ account }: TabProps) {
           {cursor === undefined && <Badge tone={live === 'live' ? 'good' : 'warn'}>{LIVE[live]}</Badge>}
         </span>
         {mayCancel && (
-          <CancelMessages {...{ account, state, chosen }} filter={filterOf(query, state)} onDone={reload} />
+          <CancelMessages {...{ account, state, selection: chosen }} filter={filterOf(query, state)} onDone={reload} />
         )}
       </div>
       <Shown asked={list} rows={10}>
@@ -107,7 +106,7 @@ function pageText({ rows, cursor }: MessagePage, isLater: boolean): string {
 interface TableProps {
   readonly page: MessagePage;
   readonly state: StateId;
-  readonly selection: { value: ReadonlySet<string> } | undefined;
+  readonly selection: Selection<string> | undefined;
 }
 
 function MessageTable({ page, state, selection }: TableProps) {
@@ -118,14 +117,7 @@ function MessageTable({ page, state, selection }: TableProps) {
       columns={columns}
       rows={page.rows}
       idOf={({ id }) => id}
-      selection={
-        selection && {
-          chosen: selection.value,
-          set: (next) => {
-            selection.value = next;
-          },
-        }
-      }
+      selection={selection}
       empty={<NoMessages state={state} />}
     />
   );
