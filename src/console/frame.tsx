@@ -6,6 +6,7 @@ import { mayChange, session, signOut } from './api/session.js';
 import icon from './icon.svg';
 import { Palette, paletteKeys } from './palette/palette.js';
 import { Badge } from './parts/badge.js';
+import { BulkProgress } from './parts/bulk.js';
 import { Questions } from './parts/dialog.js';
 import { Icon } from './parts/icon.js';
 import { Toasts } from './parts/toast.js';
@@ -50,6 +51,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         />
       )}
       <Questions />
+      <BulkProgress />
       <Toasts />
     </div>
   );

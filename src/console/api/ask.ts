@@ -73,11 +73,27 @@ async function load<T>(
   const before = state.value.key === key ? state.value.data : undefined;
   state.value = { key, data: before, error: undefined, isLoading: true };
   try {
-    const data = await ask.current(controller.signal);
+    const data = await patiently(ask.current, controller.signal);
     if (!controller.signal.aborted) state.value = { key, data, error: undefined, isLoading: false };
   } catch (error) {
     if (controller.signal.aborted) return;
     const failure = error instanceof CallError ? error : new CallError(0, String(error));
     state.value = { key, data: before, error: failure, isLoading: false };
+  }
+}
+
+/** What a server cannot say for a moment is asked again so often, when it says that it should be; then it is a failure. */
+const MOST_REPEATS = 3;
+const LONGEST_PATIENCE_S = 5;
+
+async function patiently<T>(ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let repeats = 0; ; repeats += 1) {
+    try {
+      return await ask(signal);
+    } catch (error) {
+      const after = error instanceof CallError && error.status === 503 ? error.retryAfterSeconds : undefined;
+      if (after === undefined || after > LONGEST_PATIENCE_S || repeats === MOST_REPEATS || signal.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, after * 1_000));
+    }
   }
 }

@@ -31,3 +31,26 @@ export function useLive(path: string | undefined, on: Readonly<Record<string, (d
   }, [path]);
   return state.value;
 }
+
+/** So long at least lies between two answers that are asked for because of events, however many come. */
+const LEAST_GAP_MS = 2_000;
+
+/** @returns calls `run` when something has happened: at once where it is quiet, else when the gap is over */
+export function useWhenHappened(run: () => void): () => void {
+  const current = useRef(run);
+  current.current = run;
+  const state = useRef<{ lastMs: number; timer: ReturnType<typeof setTimeout> | undefined }>({
+    lastMs: 0,
+    timer: undefined,
+  });
+  useEffect(() => () => clearTimeout(state.current.timer), []);
+  return () => {
+    const { lastMs, timer } = state.current;
+    if (timer !== undefined) return;
+    const left = Math.max(lastMs + LEAST_GAP_MS - performance.now(), 0);
+    state.current.timer = setTimeout(() => {
+      state.current = { lastMs: performance.now(), timer: undefined };
+      current.current();
+    }, left);
+  };
+}

@@ -8,7 +8,9 @@ export type PageQuery = Readonly<Record<string, string | undefined>>;
 export function usePageQuery(): [query: PageQuery, set: (words: PageQuery, replace?: boolean) => void] {
   const { path, query, route } = useLocation();
   const set = (words: PageQuery, replace = true) => {
-    const next = Object.fromEntries(Object.entries({ ...query, ...words }).filter(([, value]) => value));
+    // As it is at this moment: what was set just before may not have been drawn yet.
+    const current = Object.fromEntries(new URLSearchParams(location.search));
+    const next = Object.fromEntries(Object.entries({ ...current, ...words }).filter(([, value]) => value));
     route(path + queryText(next), replace);
   };
   return [query, set];

@@ -1,6 +1,7 @@
 /** A word in a form: its name, what is typed, a hint, and what is wrong with it. */
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 
 export interface FieldProps {
   readonly label: string;
@@ -28,6 +29,8 @@ export interface TextFieldProps extends Omit<FieldProps, 'children'> {
   readonly isRequired?: boolean;
   readonly isLong?: boolean;
   readonly rows?: number;
+  /** Offered while it is typed; others do too. */
+  readonly suggestions?: readonly string[];
 }
 
 export function TextField({
@@ -37,8 +40,10 @@ export function TextField({
   isRequired = false,
   isLong = false,
   rows = 5,
+  suggestions,
   ...field
 }: TextFieldProps) {
+  const list = useId();
   const shared = { value: value.value, placeholder, required: isRequired, spellcheck: false };
   return (
     <Field {...field}>
@@ -55,10 +60,18 @@ export function TextField({
           {...shared}
           type={type as 'text'}
           autocomplete="off"
+          {...(suggestions !== undefined && { list })}
           onInput={({ currentTarget }) => {
             value.value = currentTarget.value;
           }}
         />
+      )}
+      {suggestions !== undefined && (
+        <datalist id={list}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
       )}
     </Field>
   );

@@ -1,5 +1,7 @@
 /** What a list is narrowed by. It is kept in the address, so that the list can be sent to a colleague. */
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { usePageQuery } from '../api/query.js';
 
 export interface Filter {
@@ -9,7 +11,10 @@ export interface Filter {
   readonly placeholder?: string;
   /** Left out: a text. */
   readonly options?: readonly (readonly [value: string, label: string])[];
+  /** An instant is typed in the viewer's zone, and stands in the address in UTC: a link means the same everywhere. */
   readonly type?: 'text' | 'datetime-local' | 'number';
+  /** Shown when it is asked for, or set. */
+  readonly isRare?: boolean;
 }
 
 export interface FilterBarProps {
@@ -22,11 +27,24 @@ export function FilterBar({ filters, children }: FilterBarProps) {
   const [query, set] = usePageQuery();
   const change = (name: string, value: string) => set({ [name]: value, cursor: undefined });
   const isAny = filters.some(({ name }) => query[name]);
+  const isOpen = useSignal(filters.some(({ name, isRare }) => isRare && query[name]));
+  const shown = filters.filter(({ name, isRare }) => isOpen.value || isRare !== true || query[name]);
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
-      {filters.map((filter) => (
+      {shown.map((filter) => (
         <FilterField key={filter.name} filter={filter} value={query[filter.name] ?? ''} onChange={change} />
       ))}
+      {shown.length < filters.length && (
+        <button
+          type="button"
+          class="button quiet"
+          onClick={() => {
+            isOpen.value = true;
+          }}
+        >
+          More filters
+        </button>
+      )}
       {isAny && (
         <button
           type="button"
@@ -49,6 +67,13 @@ interface FieldProps {
 
 function FilterField({ filter, value, onChange }: FieldProps) {
   const { name, label, options, placeholder, type = 'text' } = filter;
+  const isInstant = type === 'datetime-local';
+  const shown = isInstant ? localOf(value) : value;
+  // What is being typed stays while the page changes around it.
+  const typed = useSignal(shown);
+  useEffect(() => {
+    typed.value = shown;
+  }, [shown]);
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is what stands in it
     <label>
@@ -56,11 +81,14 @@ function FilterField({ filter, value, onChange }: FieldProps) {
       {options === undefined ? (
         <input
           type={type as 'text'}
-          value={value}
+          value={typed.value}
           placeholder={placeholder}
           autocomplete="off"
           spellcheck={false}
-          onChange={({ currentTarget }) => onChange(name, currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value;
+          }}
+          onChange={({ currentTarget }) => onChange(name, isInstant ? utcOf(currentTarget.value) : currentTarget.value)}
         />
       ) : (
         <select value={value} onChange={({ currentTarget }) => onChange(name, currentTarget.value)}>
@@ -73,4 +101,16 @@ function FilterField({ filter, value, onChange }: FieldProps) {
       )}
     </label>
   );
+}
+
+/** As the browser's field has it: in the viewer's zone, to the minute. */
+function localOf(utc: string): string {
+  const date = new Date(utc);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function utcOf(local: string): string {
+  const date = new Date(local);
+  return Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, 16)}Z`;
 }

@@ -1,4 +1,5 @@
 /** Rows of anything: the same table on every page. */
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 
 export interface Column<Row> {
@@ -14,6 +15,25 @@ export interface Selection<Id extends string> {
   set(chosen: ReadonlySet<Id>): void;
 }
 
+interface ChosenOf {
+  readonly list: string;
+  readonly chosen: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** @param list which rows they are chosen from: of another list none is */
+export function useChosen(list: string): Selection<string> {
+  const state = useSignal<ChosenOf>({ list, chosen: NONE });
+  const { value } = state;
+  return {
+    chosen: value.list === list ? value.chosen : NONE,
+    set: (chosen) => {
+      state.value = { list, chosen };
+    },
+  };
+}
+
 export interface TableProps<Row> {
   /** What the table is of, for those who do not see it. */
   readonly label: string;
@@ -22,15 +42,18 @@ export interface TableProps<Row> {
   idOf(row: Row): string;
   /** Rows can be chosen, for what is done with several. */
   readonly selection?: Selection<string> | undefined;
+  /** Where the page is narrow each row is a list of its cells: for few rows with much to do. */
+  readonly isList?: boolean;
   /** Shown in place of the table when there are no rows. */
   readonly empty?: ComponentChildren;
 }
 
-export function Table<Row>({ label, columns, rows, idOf, selection, empty }: TableProps<Row>): JSX.Element {
+export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  const { label, columns, rows, idOf, selection, isList = false, empty } = props;
   if (rows.length === 0 && empty !== undefined) return <div class="table-box">{empty}</div>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <section class="table-box" tabIndex={0} aria-label={label}>
+    <section class={`table-box ${isList ? 'is-list' : ''}`} tabIndex={0} aria-label={label}>
       <table>
         <thead>
           <tr>
@@ -76,7 +99,7 @@ function TableRow<Row>({ id, row, columns, selection }: RowProps<Row>) {
         </td>
       )}
       {columns.map((column) => (
-        <td key={column.title} class={classOf(column.isNumber, column.isWideOnly)}>
+        <td key={column.title} class={classOf(column.isNumber, column.isWideOnly)} data-title={column.title}>
           {column.cell(row)}
         </td>
       ))}

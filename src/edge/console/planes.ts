@@ -50,6 +50,8 @@ interface Noted {
   readonly third?: string;
 }
 
+/** Whoever sees them can sign: their read takes the token that changes, of whoever may change. */
+const SIGNING_KEYS = '/v2/keys';
 const BATCHES: ReadonlySet<string> = new Set(['', '/pipeline', '/multi-exec']);
 
 /** @throws Refused 400, 403, 404, 405 */
@@ -80,7 +82,8 @@ export async function passedToQueue(ask: PlaneAsk): Promise<Passed> {
   const account = accounts.find((each) => each.id === id);
   if (account === undefined) throw new RefusedRequest(notFound('queue'));
   await noteChange(ask, note, account.name, look, 'Accounts');
-  const token = note === undefined ? account.readOnlyToken : account.secrets.queueToken;
+  const isLook = note === undefined && (path !== SIGNING_KEYS || ask.grant.isReadOnly);
+  const token = isLook ? account.readOnlyToken : account.secrets.queueToken;
   if (token === undefined) throw noTokens('queue');
   return { plane: 'queue', url: `${path}${ask.query}`, token, body: ask.body };
 }

@@ -129,6 +129,16 @@ describe('console: planes', function () {
       .and.include('POST /v2/publish/https://a.example/b');
   });
 
+  it('signing keys are shown to who may change, without a note, and not to a read-only key (CPL2, CPL3)', async () => {
+    const before = (await audit()).length;
+    for (const who of [owner, reader]) await stand.asPage(who, 'GET', `/console/api/queue/${stand.queue}/v2/keys`);
+    expect(stand.passed.map(({ headers }) => headers.authorization)).to.deep.equal([
+      bearer(queue.token),
+      bearer(queue.read_only_token),
+    ]);
+    expect(await audit()).to.have.length(before);
+  });
+
   it('an index is asked with its read-only token and changed with the other, which is noted (CPL2)', async () => {
     await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/search/papers`, { query: 'x' });
     await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/upsert-data/papers`, []);

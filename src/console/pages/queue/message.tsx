@@ -1,6 +1,114 @@
 /** The whole story of a message. */
+import type { Asked } from '../../api/ask.js';
+import { useAsk } from '../../api/ask.js';
+import { useLive, useWhenHappened } from '../../api/live.js';
+import { useQueue } from '../../api/queues.js';
+import { Badge, StateBadge } from '../../parts/badge.js';
+import { Body, Headers } from '../../parts/exchange.js';
 import { PageHead } from '../../parts/page-head.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { Timeline } from '../../parts/timeline.js';
+import { useLinks } from './links.js';
+import { MessageActions } from './story/message-actions.js';
+import { type Answer, type Story, storyOf } from './story/story.js';
+import { StoryFacts } from './story/story-facts.js';
+import { hasAnswer, momentsOf } from './story/story-moments.js';
 
-export default function Message() {
-  return <PageHead title="Message" />;
+export default function Message({ id }: { readonly id: string }) {
+  const queue = useQueue();
+  return (
+    <Shown asked={queue}>{({ shown }) => <OfAccount key={`${shown.id} ${id}`} account={shown.id} id={id} />}</Shown>
+  );
+}
+
+function OfAccount({ account, id }: { readonly account: string; readonly id: string }) {
+  const links = useLinks();
+  const asked = useAsk(`${account} ${id}`, () => storyOf(account, id));
+  const happened = useWhenHappened(asked.reload);
+  useLive(`/v2/admin/queues/${account}/logs`, {
+    log: (event) => {
+      const { messageId } = event as { readonly messageId: string };
+      // Callbacks are messages of their own: what is not over is looked at again for them too.
+      if (messageId === id || asked.data?.callbacks.some((callback) => callback.messageId === messageId)) happened();
+    },
+  });
+  const { data } = asked;
+  return (
+    <>
+      <PageHead
+        title={data === undefined ? id : placeOf(data.message.url)}
+        crumbs={[[links.queue({}), 'Queue']]}
+        badge={data !== undefined && <StateBadge state={data.state} />}
+      >
+        {data !== undefined && <MessageActions account={account} story={data} onDone={asked.reload} />}
+      </PageHead>
+      <StoryOrNone asked={asked} />
+    </>
+  );
+}
+
+function placeOf(url: string): string {
+  return url.replace(/^https?:\/\//, '');
+}
+
+function StoryOrNone({ asked }: { readonly asked: Asked<Story> }) {
+  if (asked.data === undefined && asked.error?.status === 404) {
+    return (
+      <div class="table-box">
+        <Empty title="No message of this id is known">
+          What was delivered is kept for as long as the log reaches back; steps of workflows are with their runs.
+        </Empty>
+      </div>
+    );
+  }
+  return <Shown asked={asked}>{(story) => <StoryParts story={story} />}</Shown>;
+}
+
+function StoryParts({ story }: { readonly story: Story }) {
+  const links = useLinks();
+  const { message, attempts, dlq } = story;
+  const last: Answer | undefined = dlq ?? attempts.findLast(hasAnswer);
+  return (
+    <div class="stack">
+      <div class="grid story">
+        <section class="card" aria-label="The message">
+          <h2>The message</h2>
+          <StoryFacts story={story} />
+        </section>
+        <section class="card" aria-label="What happened">
+          <h2>What happened</h2>
+          <Timeline moments={momentsOf(story, links)} />
+          {story.cursor !== undefined && <p class="note">There is more than is shown here.</p>}
+        </section>
+      </div>
+      <div class="grid wide">
+        <section class="card stack tight" aria-label="Request">
+          <h2>Request</h2>
+          <Headers header={message.header} />
+          <Body text={message.body} base64={message.bodyBase64} />
+        </section>
+        <section class="card stack tight" aria-label="Last answer">
+          <h2>
+            Last answer{' '}
+            {last?.responseStatus !== undefined && <Badge tone="bad">{statusText(last.responseStatus)}</Badge>}
+          </h2>
+          {last === undefined ? (
+            <p class="muted">
+              {story.state === 'DELIVERED' ? 'Answers that delivered are not kept.' : 'There is none yet.'}
+            </p>
+          ) : (
+            <>
+              {last.error !== undefined && <p dir="auto">{last.error}</p>}
+              <Headers header={last.responseHeader} />
+              <Body text={last.responseBody} base64={last.responseBodyBase64} />
+            </>
+          )}
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function statusText(status: number): string {
+  return status === 0 ? 'no answer' : String(status);
 }

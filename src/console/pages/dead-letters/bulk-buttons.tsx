@@ -1,0 +1,89 @@
+/** Dead letters are sent again or deleted: those that are chosen, or all that the filters meet. */
+import type { Query } from '../../api/call.js';
+import { beginBulk } from '../../parts/bulk.js';
+import { asked } from '../../parts/dialog.js';
+import { whole } from '../../parts/format.js';
+import type { Selection } from '../../parts/table.js';
+import { doing, failed } from '../../parts/toast.js';
+import { type BulkAction, bulkOf, bulkPage, countsOf } from './dlq.js';
+
+export interface BulkProps {
+  readonly account: string;
+  readonly filter: Query;
+  readonly selection: Selection<string>;
+  onDone(): void;
+}
+
+const WORDS = {
+  retry: {
+    title: 'Retry',
+    done: 'sent again',
+    text: 'Each is sent again as a message of its own, and leaves the dead letters.',
+  },
+  delete: { title: 'Delete', done: 'deleted', text: 'They are gone from the dead letters for good.' },
+} as const;
+
+export function BulkButtons(props: BulkProps) {
+  const count = props.selection.chosen.size;
+  const run = (work: Promise<void>) => void work.catch(failed);
+  return (
+    <div class="row list-head">
+      {count > 0 && (
+        <>
+          <button type="button" class="button small" onClick={() => run(ofChosen(props, 'retry'))}>
+            Retry {whole(count)} chosen
+          </button>
+          <button type="button" class="button small danger" onClick={() => run(ofChosen(props, 'delete'))}>
+            Delete {whole(count)} chosen
+          </button>
+        </>
+      )}
+      <button type="button" class="button small" onClick={() => run(ofAll(props, 'retry'))}>
+        Retry all that match
+      </button>
+      <button type="button" class="button small danger" onClick={() => run(ofAll(props, 'delete'))}>
+        Delete all that match
+      </button>
+    </div>
+  );
+}
+
+async function ofChosen({ account, selection, onDone }: BulkProps, action: BulkAction): Promise<void> {
+  const ids = [...selection.chosen];
+  const { title, done, text } = WORDS[action];
+  const isSure = await asked({
+    title: `${title} ${whole(ids.length)} dead letters?`,
+    text,
+    action: title,
+    isDangerous: action === 'delete',
+  });
+  if (!isSure) return;
+  await doing(() => bulkOf(account, action, ids), `${whole(ids.length)} dead letters are ${done}.`);
+  onDone();
+}
+
+/** First how many there are; those that come meanwhile are left alone: what fails again would go round for ever. */
+async function ofAll({ account, filter, onDone }: BulkProps, action: BulkAction): Promise<void> {
+  const { total, isWhole } = await countsOf(account, filter);
+  const { title, done, text } = WORDS[action];
+  const isSure = await asked({
+    title: `${title} ${whole(total)}${isWhole ? '' : ' or more'} dead letters?`,
+    text: `${whole(total)} dead letters meet the filters now. ${text}`,
+    action: `${title} all of them`,
+    isDangerous: action === 'delete',
+  });
+  if (!isSure) return;
+  const until = { ...filter, toDate: filter.toDate ?? Date.now() };
+  let cursor: string | undefined;
+  beginBulk({
+    title: action === 'retry' ? 'Sending dead letters again' : 'Deleting dead letters',
+    total,
+    done,
+    step: async (signal) => {
+      const page = await bulkPage(account, action, until, cursor, signal);
+      cursor = page.cursor;
+      return { count: page.count, isLast: cursor === undefined };
+    },
+    onEnd: onDone,
+  });
+}

@@ -1,0 +1,179 @@
+/** Messages as the list shows them, from whatever has those of a state: the owner, the log, or the DLQ. */
+import type { Schemas } from '#api';
+import { ofQueue, type Query } from '../../../api/call.js';
+import type { PageQuery } from '../../../api/query.js';
+import { short } from '../../../parts/format.js';
+
+export interface MessageRow {
+  readonly id: string;
+  readonly state: string;
+  readonly url: string;
+  readonly method: string;
+  readonly labels: readonly string[];
+  readonly queueName: string | undefined;
+  readonly topicName: string | undefined;
+  readonly scheduleId: string | undefined;
+  readonly flowControlKey: string | undefined;
+  /** When it came into its state, or was accepted. */
+  readonly atMs: number;
+  readonly nextMs: number | undefined;
+  /** Of the last answer, where there was none: 0. */
+  readonly status: number | undefined;
+}
+
+export interface MessagePage {
+  readonly rows: readonly MessageRow[];
+  readonly cursor: string | undefined;
+  /** Of all that are under way, where the list comes from their owner. */
+  readonly counts?: StateCounts;
+}
+
+export type StateCounts = Partial<Record<StateId, number>>;
+
+/** Words of the address that narrow the list, as the API has them. */
+const FILTER_WORDS = ['url', 'label', 'callerIp', 'queueName', 'flowControlKey', 'topicName', 'scheduleId'];
+const OF_FAILED = 'responseStatus';
+const PAGE = 50;
+
+/** In the order in which they are shown; those under way can be cancelled. */
+export const STATES = [
+  { id: 'all', label: 'All' },
+  { id: 'scheduled', label: 'Scheduled', pending: 'SCHEDULED' },
+  { id: 'waiting', label: 'Waiting', pending: 'WAITING' },
+  { id: 'delivering', label: 'Delivering', pending: 'DELIVERING' },
+  { id: 'retrying', label: 'Retrying', pending: 'RETRYING' },
+  { id: 'delivered', label: 'Delivered', logged: 'DELIVERED' },
+  { id: 'failed', label: 'Failed' },
+  { id: 'cancelled', label: 'Cancelled', logged: 'CANCELED' },
+] as const;
+export type StateId = (typeof STATES)[number]['id'];
+
+/** What the address asks for, in the API's words. A URL is looked for whole, else by its path or its host. */
+export function filterOf(query: PageQuery, state: StateId): Query {
+  const { url, fromDate, toDate, responseStatus } = query;
+  const given = Object.fromEntries(FILTER_WORDS.map((word) => [word, query[word]]));
+  return {
+    ...given,
+    url: undefined,
+    [placeOf(url, state)]: url,
+    fromDate: instantOf(fromDate),
+    toDate: instantOf(toDate),
+    ...(state === 'failed' && { [OF_FAILED]: responseStatus }),
+  };
+}
+
+/** The DLQ is looked through by whole URLs alone. */
+function placeOf(url: string | undefined, state: StateId): 'url' | 'path' | 'host' {
+  if (url === undefined || state === 'failed' || /^https?:/i.test(url)) return 'url';
+  return url.startsWith('/') ? 'path' : 'host';
+}
+
+export function instantOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : new Date(text).getTime() || undefined;
+}
+
+/** @throws CallError */
+export async function messagePage(
+  account: string,
+  state: StateId,
+  filter: Query,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<MessagePage> {
+  const known = STATES.find(({ id }) => id === state) ?? STATES[0];
+  const query = { ...filter, count: PAGE, cursor };
+  if ('pending' in known) {
+    const page = await ofQueue(account, 'GET /v2/messages', { query: { ...query, state: known.pending }, signal });
+    return { rows: page.messages.map(pendingRow), cursor: page.cursor, counts: countsIn(page) };
+  }
+  if (state === 'failed') {
+    const asked = { ...query, order: 'latestFirst', trimBody: -1 };
+    const page = (await ofQueue(account, 'GET /v2/dlq', { query: asked, signal })) as Schemas['DeadLetterPage'];
+    return { rows: page.messages.map(failedRow), cursor: page.cursor };
+  }
+  if ('logged' in known) {
+    const asked = { ...query, state: known.logged, trimBody: -1 };
+    const page = (await ofQueue(account, 'GET /v2/logs', { query: asked, signal })) as Schemas['EventPage'];
+    return { rows: page.events.map((event) => loggedRow(event, event)), cursor: page.cursor };
+  }
+  const asked = { ...query, groupBy: 'messageId', trimBody: -1 };
+  const page = (await ofQueue(account, 'GET /v2/logs', { query: asked, signal })) as Schemas['LoggedMessagePage'];
+  return { rows: page.messages.map((message) => loggedRow(message, newest(message.events))), cursor: page.cursor };
+}
+
+/**
+ * How many there are in each state that can be counted.
+ * @param known those under way, where they have been counted already. @throws CallError
+ */
+export async function messageCounts(account: string, filter: Query, known?: StateCounts): Promise<StateCounts> {
+  const isOfDlq = filter.host === undefined && filter.path === undefined;
+  const [pending, failed] = await Promise.all([
+    known ?? ofQueue(account, 'GET /v2/messages', { query: { ...filter, count: 1 } }).then(countsIn),
+    isOfDlq ? ofQueue(account, 'GET /v2/dlq/counts', { query: filter }) : undefined,
+  ]);
+  return { ...pending, ...(failed !== undefined && { failed: failed.total }) };
+}
+
+function countsIn({ counts }: Schemas['MessagePage']): StateCounts {
+  const { SCHEDULED: scheduled, WAITING: waiting, DELIVERING: delivering, RETRYING: retrying } = counts;
+  return { scheduled, waiting, delivering, retrying };
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What was delivered and cancelled within the filter's period, or the last hour where it has none: counting the whole log would
+ * keep its readers waiting. @returns as it stands beside a tab. @throws CallError
+ */
+export async function endedCounts(account: string, filter: Query): Promise<Partial<Record<StateId, string>>> {
+  const isPeriod = filter.fromDate !== undefined || filter.toDate !== undefined;
+  const fromDate = isPeriod ? filter.fromDate : Date.now() - HOUR_MS;
+  const query = { ...filter, fromDate, state: 'DELIVERED,CANCELED' };
+  const { counts, isWhole } = await ofQueue(account, 'GET /v2/logs/counts', { query });
+  const text = (count = 0) => `${short(count)}${isWhole ? '' : '+'}${isPeriod ? '' : ' in 1 h'}`;
+  return { delivered: text(counts.DELIVERED), cancelled: text(counts.CANCELED) };
+}
+
+type Shared = Pick<
+  Schemas['LogEvent'],
+  'messageId' | 'url' | 'method' | 'labels' | 'queueName' | 'topicName' | 'scheduleId' | 'flowControlKey'
+>;
+
+function shared(message: Shared) {
+  const { messageId: id, url, method, labels = [], queueName, topicName, scheduleId, flowControlKey } = message;
+  return { id, url, method, labels, queueName, topicName, scheduleId, flowControlKey };
+}
+
+function pendingRow(message: Schemas['PendingMessage']): MessageRow {
+  const { state, createdAt, nextDeliveryTime } = message;
+  return { ...shared(message), state, atMs: createdAt, nextMs: nextDeliveryTime, status: undefined };
+}
+
+function failedRow(entry: Schemas['DeadLetter']): MessageRow {
+  const failedMs = Number(entry.dlqId.split('-')[0]);
+  return { ...shared(entry), state: 'FAILED', atMs: failedMs, nextMs: undefined, status: entry.responseStatus };
+}
+
+/** What the log calls an event, by the words for the states that it leads to. */
+const STATE_AFTER: Readonly<Record<string, string>> = {
+  ACTIVE: 'DELIVERING',
+  ERROR: 'RETRYING',
+  RETRY: 'RETRYING',
+  CANCELED: 'CANCELLED',
+};
+
+function loggedRow(message: Shared, event: Schemas['MessageEvent']): MessageRow {
+  const { state: is, time, nextDeliveryTime = 0, responseStatus } = event;
+  const state = is === 'CREATED' ? (nextDeliveryTime > Date.now() ? 'SCHEDULED' : 'WAITING') : (STATE_AFTER[is] ?? is);
+  return { ...shared(message), state, atMs: time, nextMs: nextDeliveryTime || undefined, status: responseStatus };
+}
+
+/** The last one of the newest instant is where the message is. */
+function newest(events: readonly Schemas['MessageEvent'][]): Schemas['MessageEvent'] {
+  const order = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'CANCEL_REQUESTED', 'DELIVERED', 'FAILED', 'CANCELED'];
+  return events.reduce((last, event) =>
+    event.time > last.time || (event.time === last.time && order.indexOf(event.state) > order.indexOf(last.state))
+      ? event
+      : last,
+  );
+}

@@ -1,0 +1,24 @@
+/** Where clients reach the queue, as the API's document says. */
+import { useAsk } from '../../api/ask.js';
+import { answered } from '../../api/call.js';
+
+interface Document {
+  readonly paths: Readonly<Record<string, { readonly servers?: readonly { readonly url: string }[] }>>;
+}
+
+/** It is the same for as long as the server runs. */
+let known: Promise<string> | undefined;
+
+/** @returns without a slash at its end; a word for it until it is known */
+export function useQueueUrl(): string {
+  const asked = useAsk('queue url', () => {
+    known ??= ask();
+    return known;
+  });
+  return asked.data ?? '$QUEUE_URL';
+}
+
+async function ask(): Promise<string> {
+  const { paths } = (await answered('GET', '/openapi.json')) as Document;
+  return paths['/v2/publish/{destination}']?.servers?.[0]?.url ?? '$QUEUE_URL';
+}

@@ -1,0 +1,165 @@
+/** Queues: how many are delivered at a time, how many wait, and whether they go on. */
+import { useSignal } from '@preact/signals';
+import type { Schemas } from '#api';
+import { useAsk } from '../../api/ask.js';
+import { ofQueue } from '../../api/call.js';
+import { mayChange } from '../../api/session.js';
+import { Badge } from '../../parts/badge.js';
+import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
+import { TextField } from '../../parts/field.js';
+import { whole } from '../../parts/format.js';
+import { Icon } from '../../parts/icon.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { doing } from '../../parts/toast.js';
+import { useLinks } from './links.js';
+import type { TabProps } from './queue.js';
+
+type Queue = Schemas['Queue'];
+const EVERY_MS = 5_000;
+
+export function QueuesTab({ account }: TabProps) {
+  const asked = useAsk(account, () => ofQueue(account, 'GET /v2/queues'), EVERY_MS);
+  const edited = useSignal<Queue | 'new' | undefined>(undefined);
+  const columns = useColumns(account, asked.reload, (queue) => {
+    edited.value = queue;
+  });
+  const isNew = () => {
+    edited.value = 'new';
+  };
+  return (
+    <>
+      {mayChange.value && (
+        <div class="row list-head">
+          <button type="button" class="button" onClick={isNew}>
+            <Icon name="plus" />
+            New queue
+          </button>
+        </div>
+      )}
+      <Shown asked={asked}>
+        {(queues) => (
+          <Table
+            isList
+            label="Queues"
+            columns={columns}
+            rows={queues}
+            idOf={({ name }) => name}
+            empty={<Empty title="There are no queues">A queue delivers its messages one after the other.</Empty>}
+          />
+        )}
+      </Shown>
+      {edited.value !== undefined && (
+        <EditQueue
+          account={account}
+          queue={edited.value === 'new' ? undefined : edited.value}
+          onClose={() => {
+            edited.value = undefined;
+            asked.reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) => void): readonly Column<Queue>[] {
+  const links = useLinks();
+  return [
+    {
+      title: 'Queue',
+      cell: ({ name, paused }) => (
+        <span class="row">
+          <a href={links.queue({ queueName: name })} dir="auto">
+            {name}
+          </a>
+          {paused && <Badge tone="warn">paused</Badge>}
+        </span>
+      ),
+    },
+    { title: 'Lag', isNumber: true, cell: ({ lag }) => whole(lag) },
+    { title: 'Parallelism', isNumber: true, cell: ({ parallelism }) => whole(parallelism) },
+    { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="ago" /> },
+    ...(mayChange.value
+      ? [
+          {
+            title: 'Actions',
+            cell: (queue: Queue) => <QueueActions {...{ account, queue, onDone }} onEdit={() => onEdit(queue)} />,
+          },
+        ]
+      : []),
+  ];
+}
+
+interface ActionProps {
+  readonly account: string;
+  readonly queue: Queue;
+  onEdit(): void;
+  onDone(): void;
+}
+
+function QueueActions({ account, queue: { name, paused, lag }, onEdit, onDone }: ActionProps) {
+  const path = { name };
+  const pause = () =>
+    paused
+      ? doing(() => ofQueue(account, 'POST /v2/queues/{name}/resume', { path }), `${name} goes on.`)
+      : doing(() => ofQueue(account, 'POST /v2/queues/{name}/pause', { path }), `${name} is paused.`);
+  const remove = async () => {
+    const isSure = await askedFirst({
+      title: `Delete the queue ${name}?`,
+      text: `${whole(lag)} messages wait in it. They are cancelled.`,
+      action: 'Delete',
+      isDangerous: true,
+    });
+    if (isSure) await doing(() => ofQueue(account, 'DELETE /v2/queues/{name}', { path }), `${name} is deleted.`);
+  };
+  return (
+    <span class="row">
+      <button type="button" class="button small" onClick={() => void pause().then(onDone)}>
+        {paused ? 'Resume' : 'Pause'}
+      </button>
+      <button type="button" class="button small" onClick={onEdit}>
+        Edit
+      </button>
+      <button type="button" class="button small danger" onClick={() => void remove().then(onDone)}>
+        Delete
+      </button>
+    </span>
+  );
+}
+
+interface EditProps {
+  readonly account: string;
+  readonly queue: Queue | undefined;
+  onClose(): void;
+}
+
+function EditQueue({ account, queue, onClose }: EditProps) {
+  const name = useSignal(queue?.name ?? '');
+  const parallelism = useSignal(String(queue?.parallelism ?? 1));
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const body = { queueName: name.value, parallelism: Number(parallelism.value), paused: queue?.paused ?? false };
+    if (await doing(() => ofQueue(account, 'POST /v2/queues', { body }), `${name.value} is saved.`)) onClose();
+  };
+  return (
+    <Dialog title={queue === undefined ? 'New queue' : `Queue ${queue.name}`} onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void save(event)}>
+        {queue === undefined && <TextField label="Name" value={name} isRequired />}
+        <TextField
+          label="Parallelism"
+          type="number"
+          value={parallelism}
+          isRequired
+          hint="So many of its messages are under way at a time, with their retries and callbacks."
+        />
+        <div>
+          <button type="submit" class="button primary">
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+/** A schedule is made, or changed under its id. */
+import { useSignal } from '@preact/signals';
+import { Code } from '../../../parts/code.js';
+import { TextField } from '../../../parts/field.js';
+import { doing } from '../../../parts/toast.js';
+import { curlLine } from '../publish/curl.js';
+import { callOf, draftOf } from '../publish/draft.js';
+import { MessageForm } from '../publish/message-form.js';
+import { draftOfSchedule } from '../publish/prefill.js';
+import { setSchedule } from '../publish/send.js';
+import { useQueueUrl } from '../queue-url.js';
+import { CronFields } from './cron-fields.js';
+import type { Schedule } from './schedules-tab.js';
+
+export interface EditScheduleProps {
+  readonly account: string;
+  /** Undefined: a new one. */
+  readonly schedule: Schedule | undefined;
+  onClose(): void;
+}
+
+export function EditSchedule({ account, schedule, onClose }: EditScheduleProps) {
+  const written = useSignal(schedule === undefined ? { draft: draftOf({}), notes: [] } : draftOfSchedule(schedule));
+  const { draft, notes } = written.value;
+  const base = useQueueUrl();
+  const call = callOf(draft, 'schedule');
+  const save = async (event: Event) => {
+    event.preventDefault();
+    if (await doing(() => setSchedule(account, call), 'The schedule is saved.')) onClose();
+  };
+  return (
+    <form class="publish" onSubmit={(event) => void save(event)}>
+      <div class="stack">
+        <h2>{schedule === undefined ? 'New schedule' : `Schedule ${schedule.scheduleId}`}</h2>
+        {notes.map((note) => (
+          <p key={note} class="note warn">
+            {note}
+          </p>
+        ))}
+        {schedule === undefined && (
+          <TextField label="Id" value={draft.scheduleId} hint="Left out: it gets one." placeholder="nightly-report" />
+        )}
+        <CronFields account={account} draft={draft} />
+        <MessageForm account={account} draft={draft} />
+      </div>
+      <div class="stack beside">
+        <section class="card row" aria-label="Save">
+          <button type="submit" class="button primary">
+            Save
+          </button>
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+        </section>
+        <section class="card stack" aria-label="The same by curl">
+          <h2>The same by curl</h2>
+          <Code text={curlLine(base, '$TOKEN', call)} />
+        </section>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,114 @@
+/** Schedules: what makes messages by a timetable, when it ticks next, and what came of the last ticks. */
+import type { Schemas } from '#api';
+import { useAsk } from '../../../api/ask.js';
+import { ofQueue } from '../../../api/call.js';
+import { usePageQuery } from '../../../api/query.js';
+import { mayChange } from '../../../api/session.js';
+import { Badge, StateBadge } from '../../../parts/badge.js';
+import { Icon } from '../../../parts/icon.js';
+import { Empty, Shown } from '../../../parts/states.js';
+import { type Column, Table } from '../../../parts/table.js';
+import { Time } from '../../../parts/time.js';
+import { useLinks } from '../links.js';
+import type { TabProps } from '../queue.js';
+import { EditSchedule } from './edit-schedule.js';
+import { ScheduleActions } from './schedule-actions.js';
+import { ScheduleTicks } from './schedule-ticks.js';
+
+export type Schedule = Schemas['Schedule'];
+
+const EVERY_MS = 10_000;
+
+export function SchedulesTab({ account }: TabProps) {
+  const [{ edit, ticks }, set] = usePageQuery();
+  const asked = useAsk(account, () => ofQueue(account, 'GET /v2/schedules'), EVERY_MS);
+  const columns = useColumns(account, asked.reload);
+  const close = () => {
+    set({ edit: undefined, ticks: undefined });
+    asked.reload();
+  };
+  const links = useLinks();
+  return (
+    <Shown asked={asked}>
+      {(schedules) => {
+        if (edit !== undefined && mayChange.value) {
+          const schedule = schedules.find(({ scheduleId }) => scheduleId === edit);
+          return <EditSchedule key={edit} {...{ account, schedule }} onClose={close} />;
+        }
+        const shown = schedules.find(({ scheduleId }) => scheduleId === ticks);
+        return (
+          <>
+            {mayChange.value && (
+              <div class="row list-head">
+                <a class="button" href={links.queue({ tab: 'schedules', edit: '-' })}>
+                  <Icon name="plus" />
+                  New schedule
+                </a>
+              </div>
+            )}
+            <Table
+              isList
+              label="Schedules"
+              columns={columns}
+              rows={schedules}
+              idOf={({ scheduleId }) => scheduleId}
+              empty={<Empty title="There are no schedules">A schedule publishes a message by a timetable.</Empty>}
+            />
+            {shown !== undefined && <ScheduleTicks account={account} schedule={shown} onClose={close} />}
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function useColumns(account: string, onDone: () => void): readonly Column<Schedule>[] {
+  const links = useLinks();
+  return [
+    {
+      title: 'Schedule',
+      cell: ({ scheduleId, destination, method, isPaused }) => (
+        <span class="message-name">
+          <span class="row">
+            <a dir="auto" href={links.queue({ tab: 'schedules', ticks: scheduleId })}>
+              {scheduleId}
+            </a>
+            {isPaused && <Badge tone="warn">paused</Badge>}
+          </span>
+          <span class="small muted cut" dir="auto" title={destination}>
+            {method} {destination}
+          </span>
+        </span>
+      ),
+    },
+    { title: 'Timetable', cell: ({ cron }) => <code>{cron}</code> },
+    {
+      title: 'Next tick',
+      cell: ({ nextScheduleTime, isPaused }) => (isPaused ? '–' : <Time at={nextScheduleTime} as="ago" />),
+    },
+    {
+      title: 'Last tick',
+      isWideOnly: true,
+      cell: (schedule) => <LastTick schedule={schedule} />,
+    },
+    ...(mayChange.value
+      ? [
+          {
+            title: 'Actions',
+            cell: (schedule: Schedule) => <ScheduleActions {...{ account, schedule, onDone }} />,
+          },
+        ]
+      : []),
+  ];
+}
+
+function LastTick({ schedule: { lastScheduleTime, lastScheduleStates = {} } }: { readonly schedule: Schedule }) {
+  const states = Object.values(lastScheduleStates);
+  const worst = ['FAIL', 'IN_PROGRESS', 'SUCCESS'].find((state) => states.includes(state));
+  return (
+    <span class="row">
+      <Time at={lastScheduleTime} as="ago" />
+      {worst !== undefined && <StateBadge state={worst} />}
+    </span>
+  );
+}

@@ -1,0 +1,86 @@
+/** Work on many things, a page of them after the other: how far it has come, and a way to end it. */
+import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Dialog } from './dialog.js';
+import { whole } from './format.js';
+import { Failure } from './states.js';
+
+export interface BulkWork {
+  readonly title: string;
+  /** Things that were met when they were counted; more may come meanwhile. */
+  readonly total: number;
+  /** What has been done with them: "retried", "cancelled". */
+  readonly done: string;
+  /** Does the next page of them. @returns how many, and whether that was the last page */
+  step(signal: AbortSignal): Promise<{ readonly count: number; readonly isLast: boolean }>;
+  /** When it has ended, in whatever way. */
+  onEnd?(): void;
+}
+
+const current = signal<BulkWork | undefined>(undefined);
+
+/** Shows the work, and does it until it is over or somebody stops it. What was done stays done. */
+export function beginBulk(work: BulkWork): void {
+  current.value = work;
+}
+
+/** Stands once in the frame. */
+export function BulkProgress() {
+  const work = current.value;
+  return work === undefined ? null : <Progress key={work.title} work={work} />;
+}
+
+function Progress({ work }: { readonly work: BulkWork }) {
+  const count = useSignal(0);
+  const state = useSignal<'running' | 'stopped' | 'over'>('running');
+  const error = useSignal<Error | undefined>(undefined);
+  const controller = useSignal(new AbortController());
+  useEffect(() => {
+    const { signal: stop } = controller.value;
+    void all(work, stop, (more) => {
+      count.value += more;
+    })
+      .catch((failure: unknown) => {
+        if (!stop.aborted) error.value = failure instanceof Error ? failure : new Error(String(failure));
+      })
+      .finally(() => {
+        state.value = stop.aborted ? 'stopped' : 'over';
+        work.onEnd?.();
+      });
+    return () => controller.value.abort();
+  }, []);
+  const isRunning = state.value === 'running';
+  const close = () => {
+    controller.value.abort();
+    current.value = undefined;
+  };
+  const foot = isRunning ? (
+    <button type="button" class="button" onClick={() => controller.value.abort()}>
+      Stop
+    </button>
+  ) : (
+    <button type="button" class="button primary" onClick={close}>
+      Close
+    </button>
+  );
+  return (
+    <Dialog title={work.title} foot={foot} onClose={close}>
+      <progress value={count.value} max={Math.max(work.total, count.value, 1)} aria-label={work.title} />
+      <p role="status">
+        {whole(count.value)} of {whole(Math.max(work.total, count.value))} {work.done}
+        {state.value === 'stopped' && '; stopped, the rest is as it was'}
+        {state.value === 'over' && error.value === undefined && '; that was all'}
+      </p>
+      {error.value !== undefined && <Failure error={error.value} />}
+    </Dialog>
+  );
+}
+
+async function all(work: BulkWork, stop: AbortSignal, onDone: (count: number) => void): Promise<void> {
+  let isLast = false;
+  while (!isLast && !stop.aborted) {
+    const step = await work.step(stop);
+    onDone(step.count);
+    isLast = step.isLast;
+  }
+}

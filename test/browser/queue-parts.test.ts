@@ -1,0 +1,193 @@
+/** What messages go by, in the console: queues, URL groups, schedules, flow-control keys, signing keys. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { VIEWS } from '../support/browser/console-browser.js';
+import { QueueStand } from '../support/browser/queue-stand.js';
+import { eventually } from '../support/eventually.js';
+
+const PARTS = ['queues', 'groups', 'schedules', 'schedules&edit=-', 'schedules&ticks=shown', 'flow', 'keys'];
+
+describe('console in a browser: what messages go by', function () {
+  this.timeout(60_000);
+  const stand = new QueueStand();
+
+  before(async () => {
+    await stand.start();
+    await stand.call('POST', '/v2/queues', { queueName: 'shown', parallelism: 2 });
+    const endpoints = [{ name: 'one', url: stand.sink.url('/one') }];
+    await stand.call('POST', '/v2/topics/shown/endpoints', { endpoints });
+    await stand.client.schedules.create({
+      scheduleId: 'shown',
+      destination: stand.sink.url('/ticked'),
+      cron: '0 8 * * 1',
+      body: 'tick',
+    });
+    await stand.call('POST', '/v2/flowControl/shown/pin?parallelism=3');
+  });
+  afterEach(() => stand.allIsWell());
+  after(() => stand.end());
+
+  const part = (page: Page, tab: string) => page.goto(`${stand.url}/console/queue?tab=${tab}`);
+  const row = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
+  const press = (page: Page, text: string, name: string) =>
+    row(page, text).getByRole('button', { name, exact: true }).click();
+  const confirm = (page: Page, name: string) =>
+    page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+  for (const view of VIEWS) {
+    it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
+      const person = await stand.person(view);
+      for (const tab of PARTS) {
+        await part(person.page, tab);
+        await person.page
+          .locator('main')
+          .getByText(tab === 'keys' ? 'Current key' : /shown|New schedule/)
+          .first()
+          .waitFor();
+        expect(await person.inaccessible(), tab).to.deep.equal([]);
+        expect(await person.isTooWide(), tab).to.equal(false);
+      }
+    });
+  }
+
+  it('makes a queue, pauses it, lets it go on, changes it and deletes it', async () => {
+    const { page } = await stand.person();
+    await part(page, 'queues');
+    await page.getByRole('button', { name: 'New queue' }).click();
+    await page.getByLabel('Name').fill('letters');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await press(page, 'letters', 'Pause');
+    await row(page, 'letters').getByText('paused').waitFor();
+    await stand.client.queue({ queueName: 'letters' }).enqueue({ url: stand.sink.url('/letter'), body: 'x' });
+    await page.reload();
+    await row(page, 'letters').locator('td', { hasText: /^1$/ }).first().waitFor();
+    await press(page, 'letters', 'Edit');
+    await page.getByLabel('Parallelism').fill('7');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row(page, 'letters').getByText('7').waitFor();
+    await row(page, 'letters').getByText('paused').waitFor();
+    await press(page, 'letters', 'Resume');
+    await stand.sink.arrived('/letter');
+    await press(page, 'letters', 'Delete');
+    await confirm(page, 'Delete');
+    await row(page, 'letters').waitFor({ state: 'detached' });
+  });
+
+  it('makes a URL group, adds an endpoint and takes one away, and publishes to it', async () => {
+    const { page } = await stand.person();
+    await part(page, 'groups');
+    await page.getByRole('button', { name: 'New URL group' }).click();
+    await page.getByRole('textbox', { name: /^Group/ }).fill('orders');
+    await page.getByLabel('URL', { exact: true }).fill(stand.sink.url('/billing'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    const group = page.getByRole('region', { name: 'URL group orders' });
+    await group.getByRole('button', { name: 'Add an endpoint' }).click();
+    await page.getByLabel('URL', { exact: true }).fill(stand.sink.url('/stock'));
+    await page.getByLabel('Name of the endpoint').fill('stock');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await part(page, 'publish');
+    await page.getByLabel(/^To/).selectOption('a URL group');
+    await page.getByRole('combobox', { name: 'Group', exact: true }).fill('orders');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await eventually(async () => expect(await page.locator('[aria-live=polite] a').count()).to.equal(2));
+    await Promise.all([stand.sink.arrived('/billing'), stand.sink.arrived('/stock')]);
+    await part(page, 'groups');
+    await press(page, '/stock', 'Remove');
+    await row(page, '/stock').waitFor({ state: 'detached' });
+    await group.getByRole('button', { name: 'Delete' }).click();
+    await confirm(page, 'Delete');
+    await group.waitFor({ state: 'detached' });
+  });
+
+  it('makes a schedule with its next ticks in sight, runs it now, pauses it, changes it and deletes it', async () => {
+    const person = (await stand.person()).expects(/^400 .*ticks/);
+    const { page } = person;
+    await part(page, 'schedules');
+    await page.getByRole('link', { name: 'New schedule' }).click();
+    await page.getByPlaceholder('nightly-report').fill('nightly');
+    await page.getByPlaceholder('*/5 * * * *').fill('61 * * * *');
+    await page.getByText(/Invalid value for minute/).waitFor();
+    await page.getByRole('button', { name: 'every five minutes' }).click();
+    await eventually(async () => expect(await page.locator('.ticks li').count()).to.equal(5));
+    const path = stand.sink.path('nightly');
+    await page.getByLabel('URL', { exact: true }).fill(stand.sink.url(path));
+    await page.getByRole('textbox', { name: 'Body' }).fill('"tick"');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await press(page, 'nightly', 'Run now');
+    expect((await stand.sink.call(path)).body).to.equal('"tick"');
+    await press(page, 'nightly', 'Pause');
+    await row(page, 'nightly').getByText('paused').waitFor();
+    await press(page, 'nightly', 'Resume');
+    await row(page, 'nightly').getByText('paused').waitFor({ state: 'detached' });
+    await row(page, 'nightly').getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'every hour' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row(page, 'nightly').getByText('@hourly').waitFor();
+    await row(page, 'nightly').getByRole('link', { name: 'nightly' }).click();
+    await eventually(async () => expect(await page.locator('dialog .ticks li').count()).to.equal(10));
+    await page.getByRole('button', { name: 'Close' }).click();
+    await press(page, 'nightly', 'Delete');
+    await confirm(page, 'Delete');
+    await row(page, 'nightly').waitFor({ state: 'detached' });
+  });
+
+  it('sets up a flow-control key, holds it back, lets it go on, resets it, and gives it back to its messages', async () => {
+    const { page } = await stand.person();
+    await part(page, 'flow');
+    await page.getByText(/of 500 attempts/).waitFor();
+    await page.getByRole('button', { name: 'Set up a key' }).click();
+    await page.getByLabel('Key', { exact: true }).fill('shop/<b>');
+    await page.getByLabel('Parallelism').fill('2');
+    await page.getByRole('button', { name: 'Pin', exact: true }).last().click();
+    await row(page, 'shop/<b>').getByText('0 of 2').waitFor();
+    await press(page, 'shop/<b>', 'Pause');
+    await row(page, 'shop/<b>').getByText('paused').waitFor();
+    const flowControl = { key: 'shop/<b>', parallelism: 9 };
+    await stand.client.publish({ url: stand.sink.url('/held'), body: 'x', flowControl });
+    await page.reload();
+    await row(page, 'shop/<b>').locator('td', { hasText: /^1$/ }).waitFor();
+    await press(page, 'shop/<b>', 'Resume');
+    await stand.sink.arrived('/held');
+    await press(page, 'shop/<b>', 'New window');
+    await page.getByText('A new window has begun.').waitFor();
+    await press(page, 'shop/<b>', 'Reset');
+    await confirm(page, 'Reset');
+    await press(page, 'shop/<b>', 'Unpin');
+    await row(page, 'shop/<b>').getByText('pinned').waitFor({ state: 'detached' });
+    await page.getByLabel('Key contains').fill('SHOW');
+    await page.getByLabel('Key contains').press('Enter');
+    await row(page, 'shop/<b>').waitFor({ state: 'detached' });
+    await row(page, 'shown').waitFor();
+  });
+
+  it('shows signing keys when it is asked to, and rotates them after a word is typed', async () => {
+    const { page } = await stand.person();
+    await part(page, 'keys');
+    const shown = async (at: number) => {
+      await page.getByRole('button', { name: 'Show' }).first().waitFor();
+      await page.getByRole('button', { name: 'Show' }).nth(at).click();
+      return page.locator('section code').nth(at).textContent();
+    };
+    const next = await shown(1);
+    expect(next).to.match(/^sig_\w+$/);
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Rotate' }).isDisabled()).to.equal(true);
+    await dialog.getByRole('textbox').fill('rotate');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('The keys are rotated').waitFor();
+    await page.reload();
+    expect(await shown(0)).to.equal(next);
+  });
+
+  it('has nothing that changes for a read-only key', async () => {
+    const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));
+    for (const tab of ['queues', 'groups', 'schedules', 'flow']) {
+      await part(page, tab);
+      await page.locator('main').getByText('shown').first().waitFor();
+      expect(await page.locator('main button, main .button').allTextContents(), tab).to.deep.equal(
+        tab === 'groups' ? ['Messages'] : [],
+      );
+    }
+  });
+});

@@ -1,0 +1,79 @@
+/** A browser on a process whose queue is filled by the published client, and a destination that answers as it is told. */
+import { Client } from '@upstash/qstash';
+import { expect } from 'chai';
+import { eventually } from '../eventually.js';
+import { WIRE_ALIAS } from '../millrace-clients.js';
+import { QUEUE_TOKEN } from '../queue-process.js';
+import { QueueSink } from '../queue-sink.js';
+import { ConsoleBrowser, type ConsolePage, type View } from './console-browser.js';
+
+const ENVIRONMENT = {
+  ...WIRE_ALIAS,
+  MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+  MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+};
+
+export class QueueStand extends ConsoleBrowser {
+  #sink: QueueSink | undefined;
+  readonly #failing: string[] = [];
+
+  override async start(): Promise<this> {
+    await super.start(ENVIRONMENT);
+    this.#sink = await QueueSink.listening();
+    return this;
+  }
+
+  get sink(): QueueSink {
+    return this.#sink as QueueSink;
+  }
+
+  get queueUrl(): string {
+    return this.process.addresses.queue as string;
+  }
+
+  /** As it is published. */
+  get client(): Client {
+    return new Client({ baseUrl: this.queueUrl, token: QUEUE_TOKEN, retry: false });
+  }
+
+  /** @throws unless it is answered with a success */
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await fetch(this.queueUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${QUEUE_TOKEN}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    expect(answer.status, text).to.be.below(300);
+    return JSON.parse(text || 'null');
+  }
+
+  /** Messages that nothing is tried for again, until they are in the DLQ. @returns their ids */
+  async fail(count: number, label: string, status = 500): Promise<string[]> {
+    const path = this.sink.path('fails');
+    this.#failing.push(path);
+    const url = this.sink.answer(path, { status, body: '{"error":"<b>not today</b>"}' });
+    const items = Array.from({ length: count }, (_, at) => ({ url, body: `letter ${at}`, retries: 0, label }));
+    const answers = (await this.client.batch(items)) as { messageId: string }[];
+    await eventually(async () => {
+      const { total } = (await this.call('GET', `/v2/dlq/counts?label=${label}`)) as { total: number };
+      expect(total).to.equal(count);
+    });
+    return answers.map(({ messageId }) => messageId);
+  }
+
+  /** A process on a machine that does much else says for a moment that it cannot judge; pages ask again by themselves. */
+  override async visitor(view?: View): Promise<ConsolePage> {
+    return (await super.visitor(view)).expects(/^503 /);
+  }
+
+  /** Whatever failed is answered with a success from here on. */
+  mend(): void {
+    for (const path of this.#failing) this.sink.answer(path, { status: 200 });
+  }
+
+  override async end(): Promise<void> {
+    await super.end();
+    await this.#sink?.close();
+  }
+}
