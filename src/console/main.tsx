@@ -3,6 +3,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
 import './pages/queue/queue.css';
+import './pages/workflows/workflows.css';
 import 'uplot/dist/uPlot.min.css';
 import { render } from 'preact';
 import { ErrorBoundary } from 'preact-iso/lazy';
