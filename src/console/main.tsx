@@ -3,6 +3,8 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
 import './pages/queue/queue.css';
+import './pages/search/search.css';
+import './pages/team/team.css';
 import './pages/workflows/workflows.css';
 import 'uplot/dist/uPlot.min.css';
 import { render } from 'preact';
