@@ -12,12 +12,15 @@ export interface FailedBulkProps {
   onDone(): void;
 }
 
+interface Met {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
 type What = 'resume' | 'restart' | 'delete';
 
 /** One call does so many. */
 const A_CALL = 50;
-/** More are not counted before it is asked: counting looks at each. */
-const MAX_COUNTED = 1_000;
 
 const WORDS: Readonly<Record<What, readonly [verb: string, done: string]>> = {
   resume: ['Resume', 'resumed'],
@@ -27,7 +30,6 @@ const WORDS: Readonly<Record<What, readonly [verb: string, done: string]>> = {
 
 export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps) {
   const some = chosen.length > 0;
-  const { responseStatus, ...bulkFilter } = filter;
   const begin = async (what: What) => {
     const met = some ? { count: chosen.length, isMore: false } : await countOf(account, filter);
     const count = `${whole(met.count)}${met.isMore ? ' or more' : ''}`;
@@ -35,7 +37,8 @@ export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps)
     const text = `${count} failed ${met.count === 1 ? 'run is' : 'runs are'} ${done}. ${after(what)}`;
     if (!(await asked({ title: `${verb} ${count} failed runs?`, text, action: verb, isDangerous: what === 'delete' })))
       return;
-    const words: Query = some ? { dlqIds: chosen } : { ...bulkFilter, count: A_CALL };
+    // What fails again meanwhile is not met once more.
+    const words: Query = some ? { dlqIds: chosen } : { ...filter, toDate: filter.toDate ?? Date.now(), count: A_CALL };
     let cursor: string | undefined;
     beginBulk({
       title: `${verb} failed runs`,
@@ -49,8 +52,6 @@ export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps)
       },
     });
   };
-  // Calls that change many know no status: nothing more is to be met than was shown.
-  const isOfStatus = !some && responseStatus !== undefined;
   return (
     <div class="row" style={{ marginBottom: 'var(--s3)' }}>
       <span class="muted">{some ? `${chosen.length} chosen:` : 'All that the filters meet:'}</span>
@@ -59,13 +60,11 @@ export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps)
           key={what}
           type="button"
           class={`button small ${what === 'delete' ? 'danger' : ''}`}
-          disabled={isOfStatus}
           onClick={() => begin(what)}
         >
           {WORDS[what][0]} {some ? 'chosen' : 'all'}
         </button>
       ))}
-      {isOfStatus && <span class="small muted">Not by status: choose rows instead.</span>}
     </div>
   );
 }
@@ -86,14 +85,7 @@ async function step(account: string, what: What, query: Query, signal: AbortSign
   return { count: workflowRuns.length, cursor };
 }
 
-async function countOf(account: string, filter: Query): Promise<{ readonly count: number; readonly isMore: boolean }> {
-  let count = 0;
-  let cursor: string | undefined;
-  do {
-    const query = { ...filter, cursor, count: 100, trimBody: -1 };
-    const page = await ofQueue(account, 'GET /v2/workflows/dlq', { query });
-    count += page.messages.length;
-    cursor = page.cursor;
-  } while (cursor !== undefined && count < MAX_COUNTED);
-  return { count, isMore: cursor !== undefined };
+async function countOf(account: string, query: Query): Promise<Met> {
+  const { total, isWhole } = await ofQueue(account, 'GET /v2/workflows/dlq/counts', { query });
+  return { count: total, isMore: !isWhole };
 }

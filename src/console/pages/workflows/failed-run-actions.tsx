@@ -3,13 +3,13 @@ import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../api/call.js';
 import { asked } from '../../parts/dialog.js';
 import { doing, failed, said } from '../../parts/toast.js';
-import type { FunctionState } from './failure-function.js';
 import { useRunLinks } from './links.js';
+import type { FunctionState } from './records.js';
 
 export interface FailedRunActionsProps {
   readonly account: string;
   readonly dlqId: string;
-  readonly functionState: FunctionState;
+  readonly functionState: FunctionState | undefined;
   /** In a row of a table. */
   readonly isSmall?: boolean;
   onDone(): void;
@@ -20,7 +20,7 @@ export function FailedRunActions({ account, dlqId, functionState, isSmall = fals
   const links = useRunLinks();
   const size = isSmall ? 'small' : '';
   const options = { path: { id: dlqId } };
-  const takeUp = async (how: 'resume' | 'restart') => {
+  const begin = async (how: 'resume' | 'restart') => {
     try {
       const started = await ofQueue(account, `POST /v2/workflows/dlq/${how}/{id}`, options);
       said(how === 'resume' ? 'A new run goes on where this one failed' : 'A new run begins with the same payload');
@@ -47,10 +47,10 @@ export function FailedRunActions({ account, dlqId, functionState, isSmall = fals
   };
   return (
     <div class="row">
-      <button type="button" class={`button ${size}`} onClick={() => takeUp('resume')}>
+      <button type="button" class={`button ${size}`} onClick={() => begin('resume')}>
         Resume
       </button>
-      <button type="button" class={`button ${size}`} onClick={() => takeUp('restart')}>
+      <button type="button" class={`button ${size}`} onClick={() => begin('restart')}>
         Restart
       </button>
       {functionState === 'CALLBACK_FAIL' && (

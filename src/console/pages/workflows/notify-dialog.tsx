@@ -1,9 +1,9 @@
 /** Tells an event: to the one run that was looked at, or to all that wait for it. */
 import { useSignal } from '@preact/signals';
-import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
+import { notify } from './notify.js';
 
 export interface NotifyProps {
   readonly account: string;
@@ -21,13 +21,10 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
     event.preventDefault();
     isBusy.value = true;
     try {
-      const woken = await notify({
-        account,
-        eventId,
-        body: body.value,
-        runId: whom.value === 'run' ? runId : undefined,
-      });
-      said(spoken(woken.length, whom.value === 'run'));
+      const isOneRun = whom.value === 'run';
+      const told = { eventId, body: body.value, runId: isOneRun ? runId : undefined };
+      const woken = await notify(account, told);
+      said(spoken(woken, isOneRun));
       onDone();
       onClose();
     } catch (error) {
@@ -62,21 +59,6 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
       </form>
     </Dialog>
   );
-}
-
-interface Told {
-  readonly account: string;
-  readonly eventId: string;
-  readonly body: string;
-  readonly runId: string | undefined;
-}
-
-function notify({ account, eventId, body, runId }: Told) {
-  const headers = { 'Content-Type': 'application/json' };
-  // A run stands before the event, with a slash of its own between.
-  const event =
-    runId === undefined ? encodeURIComponent(eventId) : `${encodeURIComponent(runId)}/${encodeURIComponent(eventId)}`;
-  return ofQueue(account, `POST /v2/notify/${event}` as 'POST /v2/notify/{event}', { body, headers });
 }
 
 function spoken(count: number, isOneRun: boolean): string {

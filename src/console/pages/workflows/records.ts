@@ -1,13 +1,13 @@
 /** What the API says about runs, and the words that pages have for it. */
-import type { Operations, Schemas } from '#api';
+import type { Schemas } from '#api';
 import { useLive, useWhenHappened } from '../../api/live.js';
 
 export type Run = Schemas['Run'];
 export type Step = Schemas['Step'];
 export type NextStep = Schemas['NextStep'];
-export type StepError = Schemas['StepError'];
 export type RunEvent = Schemas['RunEvent'];
-export type FailedRun = Operations['GET /v2/workflows/dlq']['messages'][number];
+export type FailedRun = Schemas['FailedRun'];
+export type FunctionState = NonNullable<FailedRun['failureFunctionState']>;
 export type WaitingStep = Schemas['WaitingStep'];
 
 /** The API gives no more of them at once. */

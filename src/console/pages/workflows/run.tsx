@@ -134,10 +134,8 @@ interface Asking {
 async function look(account: string, { id, createdAt, isWhole }: Asking, signal: AbortSignal): Promise<Looked> {
   const trimBody = isWhole ? undefined : TRIMMED_BYTES;
   const named = { workflowRunId: id, workflowCreatedAt: createdAt };
-  const { runs } = await ofQueue(account, 'GET /v2/workflows/logs', {
-    query: { ...named, count: 1, trimBody },
-    signal,
-  });
+  const newest = { ...named, count: 1, trimBody };
+  const { runs } = await ofQueue(account, 'GET /v2/workflows/logs', { query: newest, signal });
   const [run] = runs;
   if (run === undefined) throw new CallError(404, 'There is no such run here, or its log is over.');
   const query = {
