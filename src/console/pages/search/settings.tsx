@@ -44,7 +44,7 @@ export function Settings({ database, held, onChanged }: SettingsProps) {
 
 function Indexes({ database, held }: Omit<SettingsProps, 'onChanged'>) {
   return (
-    <section class="stack tight" aria-label="Indexes">
+    <div class="stack tight">
       <h2>Indexes</h2>
       <Shown asked={held}>
         {({ indexes }) => (
@@ -71,7 +71,7 @@ function Indexes({ database, held }: Omit<SettingsProps, 'onChanged'>) {
           />
         )}
       </Shown>
-    </section>
+    </div>
   );
 }
 

@@ -61,7 +61,7 @@ function OfQueue({ id }: { readonly id: string }) {
     };
   }, [days]);
   return (
-    <section class="stack tight" aria-label="Queue and workflows">
+    <div class="stack tight">
       <h2>Queue and workflows</h2>
       <Shown asked={asked}>
         {(month) => (
@@ -83,7 +83,7 @@ function OfQueue({ id }: { readonly id: string }) {
           </>
         )}
       </Shown>
-    </section>
+    </div>
   );
 }
 
@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<UseOfDatabase>[] = [
 function OfDatabases() {
   const asked = useAsk('databases month', databasesOfMonth, EVERY_MS);
   return (
-    <section class="stack tight" aria-label="Databases">
+    <div class="stack tight">
       <h2>Databases</h2>
       <Shown asked={asked}>
         {(rows) => (
@@ -132,7 +132,7 @@ function OfDatabases() {
           </>
         )}
       </Shown>
-    </section>
+    </div>
   );
 }
 
@@ -161,7 +161,7 @@ async function databasesOfMonth(signal: AbortSignal): Promise<readonly UseOfData
 function OfSearch() {
   const asked = useAsk('search month', (signal) => manage('GET /v2/search/stats', { signal }), EVERY_MS);
   return (
-    <section class="stack tight" aria-label="Search">
+    <div class="stack tight">
       <h2>Search</h2>
       <Shown asked={asked}>
         {(month) => (
@@ -175,7 +175,7 @@ function OfSearch() {
           />
         )}
       </Shown>
-    </section>
+    </div>
   );
 }
 
