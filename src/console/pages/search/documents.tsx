@@ -1,5 +1,5 @@
 /** Documents of an index, in the order of their ids: looked at, written as JSON, deleted with a way back. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { Asked } from '../../api/ask.js';
 import { useAsk } from '../../api/ask.js';
 import { ofIndex, queryText } from '../../api/call.js';
@@ -9,7 +9,7 @@ import { FilterBar } from '../../parts/filter-bar.js';
 import { bytes, whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { Empty, Shown } from '../../parts/states.js';
-import { type Column, Paging, Table } from '../../parts/table.js';
+import { type Column, Paging, type Selection, Table } from '../../parts/table.js';
 import { withUndo } from '../../parts/toast.js';
 import { DocumentDialog } from './document-dialog.js';
 import { type Held, useIndexName } from './held.js';
@@ -31,13 +31,8 @@ export function Documents({ database, held }: DocumentsProps) {
   const index = useIndexName(held.data ?? {});
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const body = {
-    cursor: query.cursor ?? '',
-    limit: A_PAGE,
-    prefix: query.prefix,
-    includeData: true,
-    includeMetadata: true,
-  };
+  const { cursor = '', prefix } = query;
+  const body = { cursor, limit: A_PAGE, prefix, includeData: true, includeMetadata: true };
   const asked = useAsk(held.data && `documents ${database.id} ${index} ${JSON.stringify(body)}`, (signal) =>
     ofIndex(database.id, 'POST /search/{id}/range/{index}', { path: { index }, body, signal }),
   );
@@ -46,17 +41,8 @@ export function Documents({ database, held }: DocumentsProps) {
     held.reload();
   };
   const remove = (ids: readonly string[]) => {
-    hidden.value = new Set([...hidden.value, ...ids]);
     chosen.value = new Set();
-    const shown = () => {
-      hidden.value = new Set([...hidden.value].filter((id) => !ids.includes(id)));
-    };
-    const text = ids.length === 1 ? `${ids[0]} is deleted` : `${ids.length} documents are deleted`;
-    const send = async () => {
-      await ofIndex(database.id, 'POST /search/{id}/delete/{index}', { path: { index }, body: { ids } });
-      changed();
-    };
-    withUndo(text, send, shown);
+    deleteWithUndo({ database, index, ids, hidden, changed });
   };
   return (
     <>
@@ -69,12 +55,12 @@ export function Documents({ database, held }: DocumentsProps) {
               columns={columnsWith((doc) => queryText({ ...query, doc }), remove)}
               rows={vectors.filter(({ id }) => !hidden.value.has(id))}
               idOf={({ id }) => id}
-              selection={mayChange.value ? { chosen: chosen.value, set: (next) => (chosen.value = next) } : undefined}
-              empty={<NoDocuments database={database} index={index} isNarrowed={query.prefix !== undefined} />}
+              selection={mayChange.value ? selectionOf(chosen) : undefined}
+              empty={<NoDocuments database={database} index={index} isNarrowed={prefix !== undefined} />}
             />
             <Paging
               text={`${whole(vectors.length)} documents on this page, by id`}
-              onFirst={query.cursor === undefined ? undefined : () => set({ cursor: undefined })}
+              onFirst={cursor === '' ? undefined : () => set({ cursor: undefined })}
               onNext={nextCursor === '' ? undefined : () => set({ cursor: nextCursor }, false)}
             />
           </>
@@ -92,6 +78,38 @@ export function Documents({ database, held }: DocumentsProps) {
       )}
     </>
   );
+}
+
+type Ids = Signal<ReadonlySet<string>>;
+
+function selectionOf(chosen: Ids): Selection<string> {
+  return {
+    chosen: chosen.value,
+    set: (next) => {
+      chosen.value = next;
+    },
+  };
+}
+
+interface Deletion {
+  readonly database: SearchDatabase;
+  readonly index: string;
+  readonly ids: readonly string[];
+  readonly hidden: Ids;
+  changed(): void;
+}
+
+/** They are hidden at once, and deleted when nobody has taken that back. */
+function deleteWithUndo({ database, index, ids, hidden, changed }: Deletion): void {
+  hidden.value = new Set([...hidden.value, ...ids]);
+  const shown = () => {
+    hidden.value = new Set([...hidden.value].filter((id) => !ids.includes(id)));
+  };
+  const send = async () => {
+    await ofIndex(database.id, 'POST /search/{id}/delete/{index}', { path: { index }, body: { ids } });
+    changed();
+  };
+  withUndo(ids.length === 1 ? `${ids[0]} is deleted` : `${ids.length} documents are deleted`, send, shown);
 }
 
 interface ToolsProps {

@@ -11,6 +11,7 @@ import { Empty, Shown } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 import { failed, said } from '../../parts/toast.js';
 import { Members } from './members.js';
+import type { Team } from './records.js';
 
 const SAMPLE = `curl -u <e-mail>:<key> http://127.0.0.1:7300/v2/team -d '{"team_name":"crew","copy_cc":false}'`;
 
@@ -39,36 +40,7 @@ export function Teams() {
           </button>
         </div>
       )}
-      <Shown asked={asked}>
-        {(teams) => (
-          <Table
-            label="Teams"
-            rows={teams}
-            idOf={({ team_id }) => team_id}
-            empty={
-              <Empty title="You are in no team" command={SAMPLE}>
-                A team is an account of several people: it has databases, search, a queue and an audit log of its own.
-              </Empty>
-            }
-            columns={[
-              {
-                title: 'Team',
-                cell: ({ team_id, team_name }) => (
-                  <a
-                    class="wrap-anywhere"
-                    dir="auto"
-                    href={queryText({ tab: 'teams', team: team_id })}
-                    aria-current={team_id === shown?.team_id ? 'true' : undefined}
-                  >
-                    {team_name}
-                  </a>
-                ),
-              },
-              { title: 'Id', isWideOnly: true, cell: ({ team_id }) => <code class="small">{team_id}</code> },
-            ]}
-          />
-        )}
-      </Shown>
+      <Shown asked={asked}>{(teams) => <TeamTable teams={teams} shown={shown} />}</Shown>
       {shown !== undefined && <Members key={shown.team_id} team={shown} onDeleted={() => open('')} />}
       {isMaking.value && (
         <NewTeam
@@ -79,6 +51,42 @@ export function Teams() {
         />
       )}
     </div>
+  );
+}
+
+interface TeamTableProps {
+  readonly teams: readonly Team[];
+  readonly shown: Team | undefined;
+}
+
+function TeamTable({ teams, shown }: TeamTableProps) {
+  return (
+    <Table
+      label="Teams"
+      rows={teams}
+      idOf={({ team_id }) => team_id}
+      empty={
+        <Empty title="You are in no team" command={SAMPLE}>
+          A team is an account of several people: it has databases, search, a queue and an audit log of its own.
+        </Empty>
+      }
+      columns={[
+        {
+          title: 'Team',
+          cell: ({ team_id, team_name }) => (
+            <a
+              class="wrap-anywhere"
+              dir="auto"
+              href={queryText({ tab: 'teams', team: team_id })}
+              aria-current={team_id === shown?.team_id ? 'true' : undefined}
+            >
+              {team_name}
+            </a>
+          ),
+        },
+        { title: 'Id', isWideOnly: true, cell: ({ team_id }) => <code class="small">{team_id}</code> },
+      ]}
+    />
   );
 }
 

@@ -24,7 +24,7 @@ function isDone({ state }: { readonly state: string }): boolean {
   return state === 'STEP_SUCCESS';
 }
 
-export function doingOf(step: Step): string {
+function doingOf(step: Step): string {
   switch (step.stepType) {
     case 'Wait':
     case 'WaitForWebhook':

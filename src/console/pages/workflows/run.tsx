@@ -1,6 +1,6 @@
 /** One run: what it is, the graph of its steps, their times, all that happened, and the step that one looks at. */
 import { useSignal } from '@preact/signals';
-import { useAsk } from '../../api/ask.js';
+import { LEAST_REFRESH_MS, useAsk } from '../../api/ask.js';
 import { CallError, ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueue } from '../../api/queues.js';
@@ -19,8 +19,6 @@ import { layersOf } from './run-model.js';
 import { RunTimes } from './run-times.js';
 import { StepDetails } from './step-details.js';
 
-/** While it runs, what nobody tells about is looked for that often. */
-const EVERY_MS = 5_000;
 /** Of each body, until the whole of them is asked for. */
 const TRIMMED_BYTES = 20_000;
 const MAX_EVENTS = 1_000;
@@ -51,7 +49,7 @@ export default function RunPage({ id }: { readonly id: string }) {
       isOver.value = looked.run.workflowState !== 'RUN_STARTED';
       return looked;
     },
-    isOver.value ? undefined : EVERY_MS,
+    isOver.value ? undefined : LEAST_REFRESH_MS,
   );
   useNews(account, asked.reload);
   const run = asked.data?.run;
