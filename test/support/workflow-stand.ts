@@ -217,7 +217,7 @@ after('what is shared ends with the last file', async () => {
 });
 
 /** For good: what is still under way when a test has failed goes on printing. */
-function muteClient(): void {
+export function muteClient(): void {
   if (isMuted) return;
   isMuted = true;
   const { error, warn } = console;

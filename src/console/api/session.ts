@@ -24,7 +24,6 @@ export const sessionNote = signal('');
 /** What a key may only look at is shown without what would change it. */
 export const mayChange = computed(() => session.value?.readonly === false);
 export const mayUseData = computed(() => session.value != null && session.value.role !== 'finance');
-export const mayManageMembers = computed(() => mayChange.value && /^(owner|admin)$/.test(session.value?.role ?? ''));
 export const isOperator = computed(() => session.value?.operator === true);
 
 const PATH = '/console/api/session';

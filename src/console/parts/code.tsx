@@ -41,7 +41,12 @@ async function copyText(text: string): Promise<void> {
   if (!isDone) throw new Error('This browser does not let pages copy here: select the text instead.');
 }
 
-export function Code({ text, label }: CopyProps) {
+export interface CodeProps extends CopyProps {
+  /** Copied in place of what is shown: with the secrets that are not. */
+  readonly copied?: string | undefined;
+}
+
+export function Code({ text, label, copied = text }: CodeProps) {
   const isLong = text.length > MAX_DRAWN_CHARACTERS;
   return (
     <div class="code">
@@ -49,7 +54,7 @@ export function Code({ text, label }: CopyProps) {
       <pre tabIndex={0} dir="auto">
         {isLong ? text.slice(0, MAX_DRAWN_CHARACTERS) : text}
       </pre>
-      <CopyButton text={text} {...(label !== undefined && { label })} />
+      <CopyButton text={copied} {...(label !== undefined && { label })} />
       {isLong && (
         <p class="small muted">{`The first ${MAX_DRAWN_CHARACTERS} of ${text.length} characters; Copy takes all.`}</p>
       )}

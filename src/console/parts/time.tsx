@@ -42,7 +42,7 @@ export function Time({ at, as = 'full' }: TimeProps) {
   }
   return (
     <time dateTime={iso}>
-      {local} <span class="muted small">{utc}</span>
+      {local} <span class="muted small nowrap">{utc}</span>
     </time>
   );
 }

@@ -1,6 +1,36 @@
-/** Accounts, members, keys, plans. */
+/** Accounts: teams and their members, API keys, plans, and what is used. */
+import { session } from '../../api/session.js';
 import { PageHead } from '../../parts/page-head.js';
+import { Tabs, useTab } from '../../parts/tabs.js';
+import { Keys } from './keys.js';
+import { Plans } from './plans.js';
+import { Teams } from './teams.js';
+import { Usage } from './usage.js';
 
-export default function Team() {
-  return <PageHead title="Team and keys" />;
+const TABS = [
+  { id: 'teams', label: 'Teams and members' },
+  { id: 'keys', label: 'API keys' },
+  { id: 'plans', label: 'Plans and budgets' },
+  { id: 'usage', label: 'Usage this month' },
+];
+
+export default function TeamPage() {
+  const tab = useTab(TABS);
+  const who = session.value;
+  return (
+    <>
+      <PageHead title="Team and keys" />
+      {who != null && (
+        <p class="muted wrap-anywhere" style={{ marginBottom: 'var(--s3)' }}>
+          Signed in as {who.email}, {who.role} of {who.customer_id === who.email ? 'your own account' : 'a team'}, with
+          the key <code>{who.key}</code>. Whoever acts for a team signs in with a key that was made for it.
+        </p>
+      )}
+      <Tabs label="Team and keys" tabs={TABS} />
+      {tab === 'teams' && <Teams />}
+      {tab === 'keys' && <Keys />}
+      {tab === 'plans' && <Plans />}
+      {tab === 'usage' && <Usage />}
+    </>
+  );
 }

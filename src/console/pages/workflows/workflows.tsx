@@ -1,6 +1,66 @@
-/** Runs of workflows. */
+/** Runs of workflows: all of them, what waits for events, what failed, and starting one. */
+import { useAsk } from '../../api/ask.js';
+import { ofQueue } from '../../api/call.js';
+import { useQueue } from '../../api/queues.js';
+import { mayChange } from '../../api/session.js';
+import { Icon } from '../../parts/icon.js';
 import { PageHead } from '../../parts/page-head.js';
+import { Shown } from '../../parts/states.js';
+import { type Tab, Tabs, useTab } from '../../parts/tabs.js';
+import { QueueChoice } from '../queue/queue-choice.js';
+import { FailedRuns } from './failed-runs.js';
+import { useRunLinks } from './links.js';
+import { useNews } from './records.js';
+import { RunList } from './run-list.js';
+import { TriggerForm } from './trigger-form.js';
+import { Waiters } from './waiters.js';
+
+const EVERY_MS = 10_000;
 
 export default function Workflows() {
-  return <PageHead title="Workflows" />;
+  const queue = useQueue();
+  const links = useRunLinks();
+  return (
+    <>
+      <PageHead title="Workflows">
+        {queue.data !== undefined && <QueueChoice {...queue.data} />}
+        {mayChange.value && (
+          <a class="button primary" href={links.list({ tab: 'start' })}>
+            <Icon name="plus" />
+            Start a run
+          </a>
+        )}
+      </PageHead>
+      <Shown asked={queue}>{({ shown }) => <OfQueue account={shown.id} />}</Shown>
+    </>
+  );
+}
+
+function OfQueue({ account }: { readonly account: string }) {
+  const counted = useAsk(`tabs ${account}`, (signal) => tabCounts(account, signal), EVERY_MS);
+  useNews(account, counted.reload);
+  const tabs: Tab[] = [
+    { id: 'runs', label: 'Runs', count: counted.data?.runs },
+    { id: 'waiting', label: 'Waiting for events', count: counted.data?.waiting },
+    { id: 'failed', label: 'Failed runs' },
+    ...(mayChange.value ? [{ id: 'start', label: 'Start a run' }] : []),
+  ];
+  const tab = useTab(tabs);
+  return (
+    <>
+      <Tabs label="Workflows" tabs={tabs} />
+      {tab === 'runs' && <RunList account={account} />}
+      {tab === 'waiting' && <Waiters account={account} />}
+      {tab === 'failed' && <FailedRuns account={account} />}
+      {tab === 'start' && <TriggerForm account={account} />}
+    </>
+  );
+}
+
+async function tabCounts(account: string, signal: AbortSignal) {
+  const [runs, waiting] = await Promise.all([
+    ofQueue(account, 'GET /v2/workflows/counts', { signal }),
+    ofQueue(account, 'GET /v2/waiters', { query: { count: 1 }, signal }),
+  ]);
+  return { runs: runs.total, waiting: waiting.total };
 }

@@ -1,0 +1,85 @@
+/** One document that was found: its score, how that came about, and what in it is like the query. */
+import { Code } from '../../parts/code.js';
+import { Highlighted } from './highlight.js';
+import type { Asking, Parts } from './query-call.js';
+import type { Found } from './search-databases.js';
+
+export interface FoundDocumentProps {
+  readonly found: Found;
+  readonly place: number;
+  readonly asking: Asking;
+  readonly parts: Parts | undefined;
+  readonly href: string;
+}
+
+export function FoundDocument({ found, place, asking, parts, href }: FoundDocumentProps) {
+  const { id, score = 0, content, metadata } = found;
+  return (
+    <article class="card stack tight">
+      <div class="row between">
+        <h2 class="wrap-anywhere search-id" dir="auto">
+          <span class="muted">{place}.</span> <a href={href}>{id}</a>
+        </h2>
+        <span class="row">
+          <Bar value={score} label="Score" />
+          <strong class="search-score">{shownScore(score)}</strong>
+        </span>
+      </div>
+      {parts !== undefined && <Why score={score} asking={asking} parts={parts} />}
+      <Highlighted content={content} query={asking.query} />
+      {metadata !== undefined && (
+        <details>
+          <summary>Metadata</summary>
+          <Code text={JSON.stringify(metadata, null, 2)} />
+        </details>
+      )}
+    </article>
+  );
+}
+
+function Bar({ value, label }: { readonly value: number; readonly label: string }) {
+  return (
+    <span class="search-bar" role="img" aria-label={`${label} ${shownScore(value)} of 1`}>
+      <span style={{ width: `${Math.min(Math.max(value, 0), 1) * 100}%` }} />
+    </span>
+  );
+}
+
+interface WhyProps {
+  readonly score: number;
+  readonly asking: Asking;
+  readonly parts: Parts;
+}
+
+/** The same query was asked by words alone and by likeness alone: a score is their sum by weight. */
+function Why({ score, asking: { semanticWeight, reranking }, parts: { words, likeness } }: WhyProps) {
+  const sum = semanticWeight * (likeness ?? 0) + (1 - semanticWeight) * (words ?? 0);
+  const rows = [
+    ['Words', words, 1 - semanticWeight],
+    ['Likeness', likeness, semanticWeight],
+  ] as const;
+  return (
+    <div class="search-why small">
+      {rows.map(([name, value, weight]) => [
+        <span key={`${name} name`}>{name}</span>,
+        <Bar key={`${name} bar`} value={value ?? 0} label={name} />,
+        <span key={name} class="muted">
+          {value === undefined
+            ? 'not among the best by that alone'
+            : `${shownScore(value)} × ${shownScore(weight)} = ${shownScore(value * weight)}`}
+        </span>,
+      ])}
+      {Math.abs(sum - score) > 0.02 && (
+        <span class="muted search-rest">
+          {score >= 0.995
+            ? 'It says exactly what the query says: that comes first.'
+            : `${reranking ? 'Reranking' : 'The order of words and what is outside the best'} makes ${shownScore(score)} of ${shownScore(sum)}.`}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function shownScore(value: number): string {
+  return String(Math.round(value * 1_000) / 1_000);
+}

@@ -1,0 +1,63 @@
+/** Asks what a new search database is to be, and opens it. */
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { manage } from '../../api/call.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Choice, TextField } from '../../parts/field.js';
+import { failed, said } from '../../parts/toast.js';
+import { searchHref } from './search-databases.js';
+
+export function NewSearch({ onClose }: { onClose(): void }) {
+  const name = useSignal('');
+  const region = useSignal('eu-west-1');
+  const type = useSignal('payg');
+  const isSending = useSignal(false);
+  const { route } = useLocation();
+  const send = async (event: Event) => {
+    event.preventDefault();
+    isSending.value = true;
+    try {
+      const body = { name: name.value.trim(), region: region.value, type: type.value };
+      const made = await manage('POST /v2/search', { body });
+      said(`${made.name} is ready`);
+      onClose();
+      route(`${searchHref(made.id)}?tab=connect`);
+    } catch (error) {
+      failed(error);
+    } finally {
+      isSending.value = false;
+    }
+  };
+  return (
+    <Dialog title="New search database" onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <TextField label="Name" value={name} isRequired placeholder="papers" />
+        <div class="form-grid">
+          <Choice
+            label="Plan"
+            value={type}
+            options={[
+              ['payg', 'Pay as you go'],
+              ['free', 'Free'],
+              ['fixed', 'Fixed, where it is offered'],
+            ]}
+          />
+          <Choice
+            label="Region"
+            value={region}
+            options={[
+              ['eu-west-1', 'eu-west-1'],
+              ['us-central1', 'us-central1'],
+            ]}
+            hint="A word in its record: the data is where this server runs."
+          />
+        </div>
+        <div>
+          <button type="submit" class="button primary" disabled={isSending.value}>
+            Create
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,59 @@
+/** Asks an index, and shows what it found: the best first, with its score and what is like the words of the query. */
+import { useAsk } from '../../api/ask.js';
+import { queryText } from '../../api/call.js';
+import { usePageQuery } from '../../api/query.js';
+import { duration } from '../../parts/format.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { FoundDocument } from './found-document.js';
+import { type Held, useIndexName } from './held.js';
+import { answerTo, askingOf } from './query-call.js';
+import { QueryForm } from './query-form.js';
+import type { SearchDatabase } from './search-databases.js';
+
+export interface QueryTabProps {
+  readonly database: SearchDatabase;
+  readonly held: Partial<Held>;
+}
+
+export function QueryTab({ database, held }: QueryTabProps) {
+  const [query] = usePageQuery();
+  const index = useIndexName(held);
+  const asking = askingOf(query);
+  const isExplained = query.why === '1';
+  const isAsked = asking.query !== '' && held.indexes !== undefined;
+  const asked = useAsk(
+    isAsked ? `query ${database.id} ${index} ${JSON.stringify(asking)} ${isExplained}` : undefined,
+    (signal) => answerTo({ id: database.id, index, asking, isExplained }, signal),
+  );
+  return (
+    <div class="stack">
+      <QueryForm key={queryText(query)} held={held} />
+      {isAsked ? (
+        <Shown asked={asked} rows={5}>
+          {({ found, tookMs, parts }) => (
+            <>
+              <p class="muted small">
+                {found.length} found in {duration(tookMs)}, there and back
+              </p>
+              {found.length === 0 && (
+                <Empty title="Nothing is like that">Fewer words, or no filter, may find some.</Empty>
+              )}
+              {found.map((one, at) => (
+                <FoundDocument
+                  key={one.id}
+                  found={one}
+                  place={at + 1}
+                  asking={asking}
+                  parts={parts?.get(one.id)}
+                  href={queryText({ tab: 'documents', index, doc: one.id })}
+                />
+              ))}
+            </>
+          )}
+        </Shown>
+      ) : (
+        <Empty title="Ask for something">Words may have typos or be beginnings; the same text comes first.</Empty>
+      )}
+    </div>
+  );
+}

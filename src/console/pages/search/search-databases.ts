@@ -1,0 +1,43 @@
+/** What the API says about search databases and the documents in their indexes. */
+import type { Operations, Schemas } from '#api';
+import { manage } from '../../api/call.js';
+import { asked } from '../../parts/dialog.js';
+import { doing } from '../../parts/toast.js';
+
+export type SearchDatabase = Schemas['SearchIndexAnswer'];
+export type SearchStatistics = Schemas['SearchStatisticsAnswer'];
+export type Found = Operations['POST /search/{id}/search/{index}']['result'][number];
+export type SearchDocument = Operations['POST /search/{id}/range/{index}']['result']['vectors'][number];
+
+export function searchHref(id: string): string {
+  return `/console/search/${id}`;
+}
+
+/** The API has -1 for what has no bound. */
+export function bound(value: number, shown: (value: number) => string): string {
+  return value < 0 || value >= 1e12 ? 'no limit' : shown(value);
+}
+
+export async function resetTokens({ id, name }: SearchDatabase): Promise<boolean> {
+  const isSure = await asked({
+    title: 'Give it new tokens?',
+    text: 'Those that it has open nothing any more: whoever uses them has to be given the new ones.',
+    action: 'Give new tokens',
+    isDangerous: true,
+    typed: name,
+  });
+  if (!isSure) return false;
+  return doing(() => manage('POST /v2/search/{id}/reset-password', { path: { id } }), 'It has new tokens');
+}
+
+export async function deleteDatabase({ id, name }: SearchDatabase): Promise<boolean> {
+  const isSure = await asked({
+    title: 'Delete this search database?',
+    text: 'All its indexes and documents go with it, and its tokens open nothing any more. It cannot be taken back.',
+    action: 'Delete it',
+    isDangerous: true,
+    typed: name,
+  });
+  if (!isSure) return false;
+  return doing(() => manage('DELETE /v2/search/{id}', { path: { id } }), `${name} is deleted`);
+}

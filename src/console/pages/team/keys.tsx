@@ -1,0 +1,111 @@
+/** API keys of the person who is signed in: made, shown once, deleted. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../../api/ask.js';
+import { manage } from '../../api/call.js';
+import { mayChange, session } from '../../api/session.js';
+import { Badge } from '../../parts/badge.js';
+import { asked as askedFirst } from '../../parts/dialog.js';
+import { Icon } from '../../parts/icon.js';
+import { Shown } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { doing } from '../../parts/toast.js';
+import { NewKey } from './new-key.js';
+import { type ApiKey, DEFAULT_KEY, type Team } from './records.js';
+
+export function Keys() {
+  const isMaking = useSignal(false);
+  const asked = useAsk('keys', (signal) => manage('GET /v2/apikeys', { signal }));
+  const teams = useAsk('teams of keys', (signal) => manage('GET /v2/teams', { signal }));
+  const remove = async (name: string) => {
+    const isOwn = name === session.value?.key;
+    const text = isOwn
+      ? 'You are signed in with it: this session ends at once, too.'
+      : 'It opens nothing any more, and sessions that began with it end at once.';
+    if (!(await askedFirst({ title: 'Delete this key?', text, action: 'Delete it', isDangerous: true, typed: name })))
+      return;
+    if (await doing(() => manage('DELETE /v2/apikey/{name}', { path: { name } }), `${name} is deleted`)) asked.reload();
+  };
+  return (
+    <div class="stack">
+      <div class="row between">
+        <p class="muted">
+          A key opens the management API and this console. It is shown once, when it is made: only its hash is kept.
+        </p>
+        {mayChange.value && (
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => {
+              isMaking.value = true;
+            }}
+          >
+            <Icon name="plus" />
+            New key
+          </button>
+        )}
+      </div>
+      <Shown asked={asked}>
+        {(keys) => (
+          <Table
+            label="API keys"
+            rows={keys}
+            idOf={({ name }) => name}
+            columns={columnsWith(teams.data ?? [], remove)}
+          />
+        )}
+      </Shown>
+      {isMaking.value && (
+        <NewKey
+          teams={teams.data ?? []}
+          onMade={asked.reload}
+          onClose={() => {
+            isMaking.value = false;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function columnsWith(teams: readonly Team[], remove: (name: string) => void): readonly Column<ApiKey>[] {
+  return [
+    {
+      title: 'Name',
+      cell: ({ name }) => (
+        <span class="wrap-anywhere" dir="auto">
+          {name} {name === session.value?.key && <Badge tone="accent">this session</Badge>}
+        </span>
+      ),
+    },
+    {
+      title: 'May',
+      cell: ({ readonly }) => (readonly ? <Badge tone="warn">only look</Badge> : <Badge>change</Badge>),
+    },
+    {
+      title: 'Account',
+      isWideOnly: true,
+      cell: ({ customer_id }) => (
+        <span class="wrap-anywhere" dir="auto">
+          {teams.find(({ team_id }) => team_id === customer_id)?.team_name ?? customer_id}
+        </span>
+      ),
+    },
+    { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="ago" /> },
+    ...(mayChange.value
+      ? [
+          {
+            title: 'Actions',
+            cell: ({ name }: ApiKey) =>
+              name === DEFAULT_KEY ? (
+                <span class="small muted">stays</span>
+              ) : (
+                <button type="button" class="button small danger" onClick={() => remove(name)}>
+                  Delete
+                </button>
+              ),
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,63 @@
+/** Makes an API key, and shows it this once. */
+import { useSignal } from '@preact/signals';
+import { manage } from '../../api/call.js';
+import { Code } from '../../parts/code.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Check, Choice, TextField } from '../../parts/field.js';
+import { failed } from '../../parts/toast.js';
+import type { NewApiKey, Team } from './records.js';
+
+export interface NewKeyProps {
+  readonly teams: readonly Team[];
+  onClose(): void;
+  onMade(): void;
+}
+
+export function NewKey({ teams, onClose, onMade }: NewKeyProps) {
+  const name = useSignal('');
+  const team = useSignal('');
+  const isReadOnly = useSignal(false);
+  const made = useSignal<NewApiKey | undefined>(undefined);
+  const send = async (event: Event) => {
+    event.preventDefault();
+    const ofTeam = team.value === '' ? {} : { team_id: team.value };
+    try {
+      const body = { name: name.value.trim(), readonly: isReadOnly.value, ...ofTeam };
+      made.value = await manage('POST /v2/apikey', { body });
+      onMade();
+    } catch (error) {
+      failed(error);
+    }
+  };
+  if (made.value !== undefined) {
+    const close = (
+      <button type="button" class="button primary" onClick={onClose}>
+        I have kept it
+      </button>
+    );
+    return (
+      <Dialog title={`Key ${made.value.name}`} foot={close} onClose={onClose}>
+        <p class="note warn">This is the only time it is shown: copy it now.</p>
+        <Code text={made.value.api_key} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <TextField label="Name" value={name} isRequired placeholder="deploys" />
+        <Choice
+          label="Account"
+          value={team}
+          options={[['', 'The one I am signed in to'], ...teams.map((one) => [one.team_id, one.team_name] as const)]}
+        />
+        <Check label="It may only look: it sees everything and changes nothing" value={isReadOnly} />
+        <div>
+          <button type="submit" class="button primary">
+            Make the key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,16 @@
+/** What the API says about teams and keys. */
+import type { Operations, Schemas } from '#api';
+
+export type Team = Operations['GET /v2/teams'][number];
+export type Member = Schemas['TeamMemberAnswer'];
+export type ApiKey = Operations['GET /v2/apikeys'][number];
+export type NewApiKey = Operations['POST /v2/apikey'];
+
+export const ROLES = [
+  ['dev', 'dev: databases, search, queues, tokens'],
+  ['admin', 'admin: that, members, plans and budgets'],
+  ['finance', 'finance: plans and budgets, no tokens and no data'],
+] as const;
+
+/** The key that the account was made with: it cannot be deleted. */
+export const DEFAULT_KEY = 'default';

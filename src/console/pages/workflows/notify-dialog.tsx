@@ -1,0 +1,68 @@
+/** Tells an event: to the one run that was looked at, or to all that wait for it. */
+import { useSignal } from '@preact/signals';
+import { Dialog } from '../../parts/dialog.js';
+import { Choice, TextField } from '../../parts/field.js';
+import { failed, said } from '../../parts/toast.js';
+import { notify } from './notify.js';
+
+export interface NotifyProps {
+  readonly account: string;
+  readonly eventId: string;
+  readonly runId: string;
+  onClose(): void;
+  onDone(): void;
+}
+
+export function NotifyDialog({ account, eventId, runId, onClose, onDone }: NotifyProps) {
+  const body = useSignal('{}');
+  const whom = useSignal('run');
+  const isBusy = useSignal(false);
+  const send = async (event: Event) => {
+    event.preventDefault();
+    isBusy.value = true;
+    try {
+      const isOneRun = whom.value === 'run';
+      const told = { eventId, body: body.value, runId: isOneRun ? runId : undefined };
+      const woken = await notify(account, told);
+      said(spoken(woken, isOneRun));
+      onDone();
+      onClose();
+    } catch (error) {
+      failed(error);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <Dialog title="Notify an event" onClose={onClose}>
+      <form id="notify" class="stack" onSubmit={send}>
+        <p class="wrap-anywhere">
+          Event <code dir="auto">{eventId}</code>, for which <code dir="auto">{runId}</code> waits.
+        </p>
+        <TextField label="What the event brings" value={body} isLong hint="The step's result, byte for byte." />
+        <Choice
+          label="Who hears of it"
+          value={whom}
+          options={[
+            ['run', 'This run alone; kept for it when it does not wait any more'],
+            ['all', 'All runs that wait for it'],
+          ]}
+        />
+        <div class="row">
+          <button type="submit" class="button primary" disabled={isBusy.value}>
+            Notify
+          </button>
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function spoken(count: number, isOneRun: boolean): string {
+  if (count === 0)
+    return isOneRun ? 'It does not wait any more: the event is kept for it' : 'Nobody waits for it any more';
+  return count === 1 ? 'One run goes on' : `${count} runs go on`;
+}

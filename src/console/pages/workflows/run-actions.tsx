@@ -1,0 +1,41 @@
+/** What can be done with a run as a whole: ended while it goes on, taken up again when it failed, begun once more. */
+import { ofQueue } from '../../api/call.js';
+import { mayChange } from '../../api/session.js';
+import { asked } from '../../parts/dialog.js';
+import { doing } from '../../parts/toast.js';
+import { FailedRunActions } from './failed-run-actions.js';
+import { useRunLinks } from './links.js';
+import type { Run } from './records.js';
+
+export interface RunActionsProps {
+  readonly account: string;
+  readonly run: Run;
+  onDone(): void;
+}
+
+export function RunActions({ account, run, onDone }: RunActionsProps) {
+  const links = useRunLinks();
+  if (!mayChange.value) return null;
+  const { workflowRunId, workflowUrl, workflowState, dlqId, failureFunction } = run;
+  const cancel = async () => {
+    const text = 'What it waits for is dropped, its failure function is not called, and it cannot be resumed.';
+    if (!(await asked({ title: 'Cancel this run?', text, action: 'Cancel the run', isDangerous: true }))) return;
+    const work = () => ofQueue(account, 'DELETE /v2/workflows/runs/{id}', { path: { id: workflowRunId } });
+    if (await doing(work, 'Cancelled')) onDone();
+  };
+  return (
+    <>
+      {workflowState === 'RUN_STARTED' && (
+        <button type="button" class="button danger" onClick={cancel}>
+          Cancel the run
+        </button>
+      )}
+      {workflowState === 'RUN_FAILED' && dlqId !== undefined && (
+        <FailedRunActions account={account} dlqId={dlqId} functionState={failureFunction?.state} onDone={onDone} />
+      )}
+      <a class="button" href={links.list({ tab: 'start', url: workflowUrl })}>
+        Start another
+      </a>
+    </>
+  );
+}

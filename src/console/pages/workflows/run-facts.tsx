@@ -1,0 +1,52 @@
+/** What a run is: where, when, by whom; and what it came to. */
+import type { ComponentChildren } from 'preact';
+import { Badge } from '../../parts/badge.js';
+import { Code, pretty } from '../../parts/code.js';
+import { duration } from '../../parts/format.js';
+import { Time } from '../../parts/time.js';
+import { useRunLinks } from './links.js';
+import { durationOf, functionOf, type Run } from './records.js';
+import { nowOf } from './run-now.js';
+
+export function RunFacts({ run }: { readonly run: Run }) {
+  const links = useRunLinks();
+  const { workflowUrl, workflowRunCompletedAt, labels = [], invoker, workflowRunResponse } = run;
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['Now', <span dir="auto">{nowOf(run)}</span>],
+    ['Begun', <Time at={run.workflowRunCreatedAt} />],
+    ['Ended', workflowRunCompletedAt === undefined ? undefined : <Time at={workflowRunCompletedAt} />],
+    [workflowRunCompletedAt === undefined ? 'So far' : 'Took', duration(durationOf(run, Date.now()))],
+    ['Endpoint', <code>{workflowUrl}</code>],
+    ['Labels', labels.length === 0 ? undefined : labels.map((label) => <Badge key={label}>{label}</Badge>)],
+    ['Flow control', run.flowControlKey === undefined ? undefined : <code dir="auto">{run.flowControlKey}</code>],
+    ['Started from', run.workflowRunCallerIp],
+    [
+      'Invoked by',
+      invoker === undefined ? undefined : (
+        <a href={links.run(invoker.workflowRunId, invoker.workflowRunCreatedAt)}>{invoker.workflowRunId}</a>
+      ),
+    ],
+    [
+      'Alike',
+      <>
+        <a href={links.list({ url: workflowUrl })}>runs of {functionOf(workflowUrl)}</a>,{' '}
+        <a href={links.list({ id: run.workflowRunId })}>runs of this id</a>
+      </>,
+    ],
+  ];
+  return (
+    <section class="card" aria-label="About the run">
+      <dl class="facts flow-facts">
+        {facts
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{value}</dd>])}
+      </dl>
+      {workflowRunResponse !== undefined && (
+        <div class="stack tight" style={{ marginTop: 'var(--s3)' }}>
+          <h2>Returned</h2>
+          <Code text={pretty(workflowRunResponse)} />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,166 @@
+/** Runs by state and by what else one looks for; everything that narrows the list is in the address. */
+import { useAsk } from '../../api/ask.js';
+import { ofQueue, type Query, queryText } from '../../api/call.js';
+import { type PageQuery, usePageQuery } from '../../api/query.js';
+import { Badge, StateBadge } from '../../parts/badge.js';
+import { type Filter, FilterBar } from '../../parts/filter-bar.js';
+import { duration, short } from '../../parts/format.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { type Column, Paging, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { type RunLinks, useRunLinks } from './links.js';
+import {
+  durationOf,
+  functionOf,
+  momentOf,
+  NO_BODIES,
+  RUN_STATES,
+  RUNS_A_PAGE,
+  type Run,
+  STATE_WORDS,
+  useNews,
+} from './records.js';
+import { nowOf } from './run-now.js';
+
+const EVERY_MS = 10_000;
+const SAMPLE = "curl -X POST http://127.0.0.1:7200/v2/trigger/<your endpoint's URL> -H 'Authorization: Bearer <token>'";
+
+const FILTERS: readonly Filter[] = [
+  { name: 'id', label: 'Run id', placeholder: 'wfr_…' },
+  { name: 'path', label: 'Function (path)', placeholder: '/order' },
+  { name: 'url', label: 'URL, the whole of it', placeholder: 'https://…', isRare: true },
+  { name: 'label', label: 'Label' },
+  { name: 'from', label: 'Begun from', type: 'datetime-local', isRare: true },
+  { name: 'to', label: 'Begun until', type: 'datetime-local', isRare: true },
+];
+
+export function RunList({ account }: { readonly account: string }) {
+  const [query, set] = usePageQuery();
+  const links = useRunLinks();
+  const filter = filterOf(query);
+  const key = `${account} ${queryText(filter)}`;
+  const counts = useAsk(
+    `counts ${key}`,
+    (signal) => ofQueue(account, 'GET /v2/workflows/counts', { query: filter, signal }),
+    EVERY_MS,
+  );
+  const page = { ...filter, state: query.state, cursor: query.cursor, count: RUNS_A_PAGE, trimBody: NO_BODIES };
+  const runs = useAsk(
+    `runs ${account} ${queryText(page)}`,
+    (signal) => ofQueue(account, 'GET /v2/workflows/logs', { query: page, signal }),
+    EVERY_MS,
+  );
+  useNews(account, () => {
+    counts.reload();
+    runs.reload();
+  });
+  const isNarrowed = queryText({ ...filter, state: query.state }) !== '';
+  return (
+    <>
+      <States counts={counts.data?.counts} total={counts.data?.total} state={query.state} onChoose={set} />
+      <FilterBar filters={FILTERS} />
+      <Shown asked={runs} rows={6}>
+        {({ runs: rows, cursor }) => (
+          <>
+            <Table
+              label="Runs"
+              columns={columnsWith(links)}
+              rows={rows}
+              idOf={({ workflowRunId, workflowRunCreatedAt }) => `${workflowRunId}@${workflowRunCreatedAt}`}
+              empty={<NoRuns isNarrowed={isNarrowed} />}
+            />
+            <Paging
+              text={`${rows.length} runs on this page, the newest first`}
+              onFirst={query.cursor === undefined ? undefined : () => set({ cursor: undefined })}
+              onNext={cursor === undefined ? undefined : () => set({ cursor }, false)}
+            />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function filterOf({ id, path, url, label, from, to }: PageQuery): Query {
+  return {
+    workflowRunId: id,
+    path,
+    workflowUrl: url,
+    label,
+    fromDate: momentOf(from),
+    toDate: momentOf(to),
+  };
+}
+
+interface StatesProps {
+  readonly counts: Readonly<Record<string, number>> | undefined;
+  readonly total: number | undefined;
+  readonly state: string | undefined;
+  onChoose(words: PageQuery): void;
+}
+
+/** How many there are of each state, of those that the filters meet; choosing one narrows the list. */
+function States({ counts, total, state, onChoose }: StatesProps) {
+  const choices = [
+    ['', 'All', total] as const,
+    ...RUN_STATES.map((one) => [one, STATE_WORDS[one], counts === undefined ? undefined : (counts[one] ?? 0)] as const),
+  ];
+  return (
+    <fieldset class="choices flow-states" aria-label="State">
+      {choices.map(([value, label, count]) => (
+        <button
+          key={value}
+          type="button"
+          class="button small"
+          aria-pressed={(state ?? '') === value}
+          onClick={() => onChoose({ state: value, cursor: undefined })}
+        >
+          {label} <strong>{count === undefined ? '…' : short(count)}</strong>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+const columnsWith = (links: RunLinks): readonly Column<Run>[] => [
+  { title: 'State', cell: ({ workflowState }) => <StateBadge state={workflowState} /> },
+  {
+    title: 'Run',
+    cell: ({ workflowRunId, workflowRunCreatedAt, labels = [] }) => (
+      <div class="wrap-anywhere" dir="auto">
+        <a href={links.run(workflowRunId, workflowRunCreatedAt)}>{workflowRunId}</a>{' '}
+        {labels.map((label) => (
+          <Badge key={label}>{label}</Badge>
+        ))}
+      </div>
+    ),
+  },
+  {
+    title: 'Function',
+    isWideOnly: true,
+    cell: ({ workflowUrl }) => (
+      <span class="wrap-anywhere" title={workflowUrl}>
+        {functionOf(workflowUrl)}
+      </span>
+    ),
+  },
+  { title: 'Now', isWideOnly: true, cell: (run) => <span class="wrap-anywhere">{nowOf(run)}</span> },
+  {
+    title: 'Begun',
+    cell: ({ workflowRunCreatedAt }) => (
+      <span class="nowrap">
+        <Time at={workflowRunCreatedAt} as="ago" />
+      </span>
+    ),
+  },
+  { title: 'Took', isNumber: true, isWideOnly: true, cell: (run) => duration(durationOf(run, Date.now())) },
+];
+
+function NoRuns({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  if (isNarrowed) return <Empty title="No run is like that">Other words, or none, may find some.</Empty>;
+  return (
+    <Empty title="Nothing has run yet" command={SAMPLE}>
+      A workflow is a function behind a URL that runs in steps. The first run is shown here as soon as it is started.
+    </Empty>
+  );
+}

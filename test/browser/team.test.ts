@@ -1,0 +1,162 @@
+/** Teams and members, API keys, plans and usage. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
+import { eventually } from '../support/eventually.js';
+
+const HOSTILE = '<img src=x onerror="document.title=1"> שלום';
+const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
+
+describe('console in a browser: team and keys', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+
+  before(() => browser.start());
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  const at = (words = '') => `${browser.url}/console/team${words}`;
+
+  it('makes a team, takes somebody in and out again, and deletes it when its name is typed', async () => {
+    const { page } = await browser.person();
+    await page.goto(at());
+    await page.getByText('You are in no team').waitFor();
+    await page.getByRole('button', { name: 'New team' }).click();
+    await page.getByLabel('Name').fill(HOSTILE);
+    await page.getByRole('button', { name: 'Create the team' }).click();
+    await row(page, EMAIL).getByText('owner').waitFor();
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByLabel('Role').selectOption('finance');
+    await page.getByRole('button', { name: 'Add to the team' }).click();
+    await row(page, 'ada@example.com').getByText('finance').waitFor();
+    await row(page, 'ada@example.com').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await eventually(async () => expect(await row(page, 'ada@example.com').count()).to.equal(0));
+    await page.getByRole('button', { name: 'Delete the team' }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill(HOSTILE);
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByText('You are in no team').waitFor();
+    expect(await page.title()).to.equal('Team and keys · Millrace');
+  });
+
+  it('makes a read-only key that is shown once and opens this console, and deletes it', async () => {
+    const { page } = await browser.person();
+    await page.goto(at('?tab=keys'));
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('looks');
+    await page.getByLabel('It may only look').check();
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const key = ((await page.getByRole('dialog').locator('pre').textContent()) ?? '').trim();
+    expect(key).to.match(/^mrk_/);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await row(page, 'looks').getByText('only look').waitFor();
+    expect(await page.content()).not.to.include(key);
+    const other = await browser.person(undefined, key);
+    expect(await other.page.getByText('read-only key').count()).to.equal(1);
+    await row(page, 'looks').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('looks');
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await eventually(async () => expect(await row(page, 'looks').count()).to.equal(0));
+    const late = (await browser.visitor()).expects(/^401 /);
+    await late.open('/console/');
+    await late.page.getByLabel('E-mail').fill(EMAIL);
+    await late.page.getByLabel('Management key').fill(key);
+    await late.page.getByRole('button', { name: 'Sign in' }).click();
+    await late.page.getByRole('alert').waitFor();
+  });
+
+  it('cannot delete the key that the account was made with', async () => {
+    const { page } = await browser.person();
+    await page.goto(at('?tab=keys'));
+    await row(page, 'default').getByText('this session').waitFor();
+    expect(await row(page, 'default').getByRole('button', { name: 'Delete' }).count()).to.equal(0);
+  });
+
+  it('makes a key for a team, with which the console is that of the team', async () => {
+    const team = (await browser.manage('POST', '/v2/team', { team_name: 'crew', copy_cc: false })).json;
+    const { team_id: id } = team as { team_id: string };
+    const { page } = await browser.person();
+    await page.goto(at('?tab=keys'));
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('of the crew');
+    await page.getByLabel('Account').selectOption('crew');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const key = ((await page.getByRole('dialog').locator('pre').textContent()) ?? '').trim();
+    const person = await browser.person(undefined, key);
+    await person.page.goto(at('?tab=plans'));
+    await person.page.getByText('owner of a team').first().waitFor();
+    const keys = (await browser.manage('GET', '/v2/apikeys')).json as { name: string; customer_id: string }[];
+    expect(keys.find(({ name }) => name === 'of the crew')?.customer_id).to.equal(id);
+  });
+
+  it("changes the queue's plan and budget", async () => {
+    const { page } = await browser.person();
+    await page.goto(at('?tab=plans'));
+    const plan = page.getByRole('region', { name: 'Plan of the queue' });
+    await plan.getByLabel('Plan').selectOption('msgq_fixed_1m');
+    await plan.getByLabel('Budget a month').fill('50');
+    await plan.getByRole('button', { name: 'Save' }).click();
+    await plan.getByText('$50 a month').waitFor();
+    await plan.locator('.badge').getByText('msgq_fixed_1m').waitFor();
+  });
+
+  it('says what is wrong with a budget', async () => {
+    const person = (await browser.person()).expects(/^400 /);
+    await person.page.goto(at('?tab=plans'));
+    const plan = person.page.getByRole('region', { name: 'Plan of the queue' });
+    await plan.getByLabel('Budget a month').fill('3');
+    await plan.getByRole('button', { name: 'Save' }).click();
+    await person.page.locator('.toast.bad').waitFor();
+  });
+
+  it('tells what was used this month', async () => {
+    await browser.process.kv.command('SET', 'greeting', 'hello');
+    const { page } = await browser.person();
+    await eventually(async () => {
+      await page.goto(at('?tab=usage'));
+      await row(page, 'default').waitFor();
+      expect(Number(await row(page, 'default').getByRole('cell').nth(1).textContent())).to.be.greaterThan(0);
+    });
+    await page.locator('canvas').waitFor();
+  });
+
+  for (const view of VIEWS) {
+    it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
+      const person = await browser.person(view);
+      const { page } = person;
+      for (const [words, shown] of [
+        ['', page.locator('.table-box')],
+        ['?tab=keys', row(page, 'default')],
+        ['?tab=plans', page.getByRole('region', { name: 'Databases by plan' }).getByRole('cell')],
+        ['?tab=usage', page.locator('canvas')],
+      ] as const) {
+        await page.goto(at(words));
+        await shown.first().waitFor();
+        expect(await person.inaccessible(), words).to.deep.equal([]);
+        expect(await person.isTooWide(), words).to.equal(false);
+      }
+    });
+  }
+
+  it('has nothing that changes for a read-only key, which is refused, too', async () => {
+    const person = (await browser.person(undefined, await browser.readOnlyKey('only looks'))).expects(/^403 /);
+    const { page } = person;
+    const changing = page.locator('#main').getByRole('button', { name: /new|add|remove|delete|save/i });
+    for (const [words, shown] of [
+      ['', row(page, EMAIL)],
+      ['?tab=keys', row(page, 'only looks')],
+      ['?tab=plans', page.getByRole('region', { name: 'Plan of the queue' })],
+    ] as const) {
+      await page.goto(at(words));
+      await shown.first().waitFor();
+      expect(await changing.count(), words).to.equal(0);
+    }
+    const status = await page.evaluate(async () => {
+      const { csrf } = (await (await fetch('/console/api/session')).json()) as { csrf: string };
+      const headers = { 'Millrace-Csrf': csrf };
+      return (await fetch('/v2/apikey/only%20looks', { method: 'DELETE', headers })).status;
+    });
+    expect(status).to.equal(403);
+    expect((await browser.manage('GET', '/v2/apikeys')).status, KEY).to.equal(200);
+  });
+});

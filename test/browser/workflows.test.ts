@@ -1,0 +1,257 @@
+/** Runs of workflows: started, followed, woken, taken up again, and what is in them shown as text. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
+import { FLOW_ENVIRONMENT, FlowsStand, HOSTILE } from '../support/browser/flows-stand.js';
+import { eventually } from '../support/eventually.js';
+import { QUEUE_TOKEN } from '../support/queue-process.js';
+
+const MANY = 10_000;
+const A_BATCH = 500;
+const FIRST_ROWS_MS = 500;
+const ROUNDS = 5;
+
+const step = (page: Page, name: string | RegExp) => page.locator('.flow-step').filter({ hasText: name });
+const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
+const badge = (page: Page) => page.locator('.page-head .badge');
+
+describe('console in a browser: workflows', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+  let flows: FlowsStand;
+
+  before(async () => {
+    await browser.start(FLOW_ENVIRONMENT);
+    flows = await FlowsStand.start(browser.process.addresses.queue as string);
+  });
+  afterEach(() => browser.allIsWell());
+  after(async () => {
+    await flows.end();
+    await browser.end();
+  });
+
+  it('starts a run by its form, follows it without reloading, and tells it its event', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows`);
+    await page.getByRole('link', { name: 'Start a run' }).first().click();
+    await page.getByLabel('URL of the workflow').fill(flows.urls.order);
+    await page.getByLabel('Payload').fill('{"id":7}');
+    await page.getByLabel('Run id').fill('wfr_typed');
+    await page.getByLabel('Labels').fill('typed,shop');
+    await page.getByLabel('Headers').fill('X-Trace: abc');
+    await page.getByLabel('Retries').fill('1');
+    const shell = page.getByRole('region', { name: 'The same in a shell' });
+    expect(await shell.textContent()).to.match(
+      /Svc-Workflow-RunId: wfr_typed.*Svc-Forward-X-Trace: abc.*Svc-Retries: 1/s,
+    );
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await step(page, 'payment').waitFor();
+    expect(await page.locator('.flow-layer.parallel .flow-step').count()).to.equal(2);
+    expect(await step(page, 'ship').getByRole('link', { name: /^wfr_/ }).count()).to.equal(1);
+    expect(await badge(page).textContent()).to.equal('started');
+    await page.getByRole('button', { name: 'Notify paid-wfr_typed' }).click();
+    await page.getByLabel('What the event brings').fill('{"euros":14}');
+    await page.getByRole('dialog').getByRole('button', { name: 'Notify' }).click();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('"euros": 14');
+  });
+
+  it('shows a step, the times of all, and everything that happened', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows/wfr_typed`);
+    await step(page, 'price').getByRole('link').click();
+    const details = page.getByRole('region', { name: 'The step' });
+    await details.getByRole('heading', { name: 'price' }).waitFor();
+    expect(await details.textContent()).to.match(/Result.*14/s);
+    expect(page.url()).to.include('step=1');
+    await page.getByRole('link', { name: 'Times' }).click();
+    await page.locator('.bars .bar').nth(7).waitFor();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.locator('.timeline li').filter({ hasText: 'waiter added' }).waitFor();
+  });
+
+  it('goes to the run that a run has begun, and back', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows/wfr_typed`);
+    await step(page, 'ship').getByRole('link', { name: /^wfr_/ }).click();
+    await step(page, 'pack').waitFor();
+    await page.getByRole('link', { name: 'wfr_typed' }).click();
+    await step(page, 'payment').waitFor();
+  });
+
+  it('lists runs by state and by filters, which the address has', async () => {
+    await flows.trigger('quick', 'listed-1', { label: 'listed' });
+    await flows.trigger('quick', 'listed-2', { label: 'listed', delay: '1h' });
+    const person = await browser.person();
+    const { page } = person;
+    await page.goto(`${browser.url}/console/workflows?label=listed`);
+    await page.getByRole('button', { name: 'All 2' }).waitFor();
+    await page.getByRole('button', { name: 'Succeeded 1' }).click();
+    await row(page, 'wfr_listed-1').waitFor();
+    await eventually(async () => expect(await row(page, 'wfr_listed-2').count()).to.equal(0));
+    const other = await browser.person();
+    await other.page.goto(page.url());
+    await row(other.page, 'wfr_listed-1').waitFor();
+    expect(await row(other.page, 'wfr_listed-2').count()).to.equal(0);
+  });
+
+  it('shows new runs without reloading', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows?label=appears`);
+    await page.getByText('No run is like that').waitFor();
+    await flows.trigger('quick', 'appears', { label: 'appears' });
+    await row(page, 'wfr_appears').waitFor();
+  });
+
+  it('lists what waits for events, and tells one its event', async () => {
+    await flows.trigger('order', 'waits');
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows?tab=waiting`);
+    const waiting = row(page, 'paid-wfr_waits');
+    await waiting.getByRole('button', { name: 'Notify' }).click();
+    await page.getByLabel('Who hears of it').selectOption('all');
+    await page.getByRole('dialog').getByRole('button', { name: 'Notify' }).click();
+    await page.getByText('One run goes on').waitFor();
+    await eventually(async () => expect(await waiting.count()).to.equal(0));
+  });
+
+  it('cancels a run after asking', async () => {
+    await flows.trigger('quick', 'cancels', { delay: '1h' });
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows/wfr_cancels`);
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('canceled'));
+  });
+
+  it('says why a run failed, calls its failure function again, and resumes it', async () => {
+    await flows.trigger('broken', 'broken-1');
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows?tab=failed`);
+    await row(page, 'wfr_broken-1').getByText('the stock is closed').waitFor();
+    await row(page, 'wfr_broken-1').getByRole('button', { name: 'Run its failure function again' }).click();
+    await page.getByText('The failure function is called again').waitFor();
+    await row(page, 'wfr_broken-1').getByRole('link', { name: 'wfr_broken-1' }).click();
+    await page.getByRole('region', { name: 'Why it failed' }).getByText('Error: the stock is closed').waitFor();
+    flows.isMended = true;
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    flows.isMended = false;
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).not.to.equal('wfr_broken-1');
+  });
+
+  it('restarts one, and deletes many after saying how many', async () => {
+    for (const id of ['many-1', 'many-2', 'many-3']) await flows.trigger('broken', id, { label: 'many' });
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows?tab=failed&label=many`);
+    await eventually(async () => expect(await row(page, 'wfr_many-').count()).to.equal(3));
+    flows.isMended = true;
+    await row(page, 'wfr_many-1').getByRole('button', { name: 'Restart' }).click();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    flows.isMended = false;
+    await page.goto(`${browser.url}/console/workflows?tab=failed&label=many`);
+    await page.getByRole('button', { name: 'Delete all' }).click();
+    await page.getByText('2 failed runs are deleted').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('2 of 2 deleted; that was all').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('No failed run is like that').waitFor();
+  });
+
+  it('shows whatever runs are made of as text, and long bodies without stopping', async () => {
+    await flows.trigger('hostile', 'hostile', { body: HOSTILE });
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows/wfr_hostile?step=1`);
+    await page.getByRole('region', { name: 'The step' }).getByRole('heading', { name: HOSTILE }).waitFor();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('<img src=x');
+    await step(page, 'large').getByRole('link').click();
+    await page.getByRole('button', { name: 'Load the whole' }).click();
+    await page.getByText(/The first 100000 of \d+ characters/).waitFor();
+    expect(await page.title()).to.equal('wfr_hostile · Millrace');
+    await page.goto(`${browser.url}/console/workflows/wfr_hostile?tab=events`);
+    await page.locator('.timeline li').filter({ hasText: HOSTILE }).first().waitFor();
+  });
+
+  for (const view of VIEWS) {
+    it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
+      const person = await browser.person(view);
+      const { page } = person;
+      const main = [
+        ['', row(page, 'wfr_')],
+        ['?tab=failed', page.getByText('the last one first')],
+        ['/wfr_typed', step(page, 'payment')],
+      ] as const;
+      const others = [
+        ['?tab=waiting', page.getByText('the earliest deadline first')],
+        ['?tab=start', page.getByLabel('Payload')],
+        ['/wfr_typed?tab=times&step=1', page.locator('.bars .bar')],
+        ['/wfr_hostile?tab=events', page.locator('.timeline li')],
+        ['/wfr_broken-1', page.getByRole('region', { name: 'Why it failed' })],
+      ] as const;
+      const isFirst = (view.width === 1280) === (view.scheme === 'light');
+      for (const [path, shown] of isFirst ? [...main, ...others] : main) {
+        await page.goto(`${browser.url}/console/workflows${path}`);
+        await shown.first().waitFor();
+        expect(await person.inaccessible(), path).to.deep.equal([]);
+        expect(await person.isTooWide(), path).to.equal(false);
+      }
+    });
+  }
+
+  it('has nothing that changes for a read-only key, which is refused, too', async () => {
+    await flows.trigger('broken', 'stays');
+    await flows.trigger('order', 'waits-still');
+    const person = (await browser.person(undefined, await browser.readOnlyKey('looks at runs'))).expects(/^403 /);
+    const { page } = person;
+    const changing = page
+      .locator('#main')
+      .getByRole('button', { name: /notify|resume|restart|delete|cancel|failure/i });
+    const starting = page.locator('#main').getByRole('link', { name: /start/i });
+    for (const [path, shown] of [
+      ['?tab=failed', row(page, 'wfr_stays')],
+      ['?tab=waiting', row(page, 'paid-wfr_waits-still')],
+      ['/wfr_stays', page.getByRole('region', { name: 'Why it failed' })],
+      ['/wfr_waits-still', step(page, 'payment')],
+    ] as const) {
+      await page.goto(`${browser.url}/console/workflows${path}`);
+      await shown.waitFor();
+      expect(await changing.count(), path).to.equal(0);
+      expect(await starting.count(), path).to.equal(0);
+    }
+    const status = await page.evaluate(async () => {
+      const { csrf } = (await (await fetch('/console/api/session')).json()) as { csrf: string };
+      const [queue] = (await (await fetch('/v2/msgq/users')).json()) as [{ id: string }];
+      const path = `/console/api/queue/${queue.id}/v2/workflows/runs/wfr_waits-still`;
+      return (await fetch(path, { method: 'DELETE', headers: { 'Millrace-Csrf': csrf } })).status;
+    });
+    expect(status).to.equal(403);
+  });
+
+  it(`shows the first of ${MANY} runs within ${FIRST_ROWS_MS} ms, median of ${ROUNDS}`, async () => {
+    for (let at = 0; at < MANY; at += A_BATCH) await startMany(flows, A_BATCH);
+    const { page } = await browser.person();
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await page.goto(`${browser.url}/console/team`);
+      await page.getByRole('link', { name: 'Workflows' }).waitFor();
+      const before = performance.now();
+      await page.getByRole('link', { name: 'Workflows' }).click();
+      await row(page, 'many-runs').first().waitFor();
+      times.push(performance.now() - before);
+    }
+    times.sort((a, b) => a - b);
+    expect(times[Math.floor(ROUNDS / 2)]).to.be.below(FIRST_ROWS_MS);
+  });
+});
+
+/** They wait for an hour. */
+async function startMany(flows: FlowsStand, count: number): Promise<void> {
+  const one = { destination: flows.urls.quick, headers: { 'Svc-Label': 'many-runs', 'Svc-Delay': '1h' } };
+  const answer = await fetch(`${flows.queueUrl}/v2/batch/trigger`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${QUEUE_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(Array.from({ length: count }, () => one)),
+  });
+  expect(answer.status, await answer.text()).to.equal(201);
+}

@@ -1,0 +1,105 @@
+/** What pages of runs are tried with: workflows of the published client, beside the process that the browser looks at. */
+import { Client as QueueClient } from '@upstash/qstash';
+import { Client, serve, type WorkflowContext, type WorkflowServeOptions } from '@upstash/workflow';
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs';
+import { WIRE_ALIAS } from '../millrace-clients.js';
+import { QUEUE_TOKEN } from '../queue-process.js';
+import { WorkflowApp } from '../workflow-app.js';
+import { muteClient } from '../workflow-stand.js';
+
+export const FLOW_ENVIRONMENT: Readonly<Record<string, string>> = {
+  ...WIRE_ALIAS,
+  MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+  MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+} as Record<string, string>;
+
+// biome-ignore lint/suspicious/noExplicitAny: what a run is sent is its test's business
+type Context = WorkflowContext<any>;
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type Options = WorkflowServeOptions<any, any>;
+
+/** A name that would be a program in a page that takes it for one, and letters from right to left. */
+export const HOSTILE = '<img src=x onerror="document.title=1"> שלום';
+const MEBIBYTE = 1024 * 1024;
+
+export class FlowsStand {
+  readonly client: Client;
+  /** While it is false, the workflow `broken` fails. */
+  isMended = false;
+  readonly #app: WorkflowApp;
+  readonly urls: Readonly<Record<'order' | 'broken' | 'hostile' | 'quick', string>>;
+
+  private constructor(
+    readonly queueUrl: string,
+    app: WorkflowApp,
+  ) {
+    muteClient();
+    this.#app = app;
+    this.client = new Client({ baseUrl: queueUrl, token: QUEUE_TOKEN });
+    const qstashClient = new QueueClient({ baseUrl: queueUrl, token: QUEUE_TOKEN });
+    const options = { qstashClient, receiver: undefined } as unknown as Options;
+    this.urls = {
+      order: `${app.route('orders', ordersOf(options))}/order`,
+      broken: app.route(
+        'broken',
+        serve((context: Context) => this.#broken(context), { ...options, failureFunction: refuse }).handler as Handler,
+      ),
+      hostile: app.route('hostile', serve(hostile, options).handler as Handler),
+      quick: app.route('quick', serve((context: Context) => context.run('one', () => 1), options).handler as Handler),
+    };
+  }
+
+  static async start(queueUrl: string): Promise<FlowsStand> {
+    return new FlowsStand(queueUrl, await WorkflowApp.listening());
+  }
+
+  async trigger(name: keyof FlowsStand['urls'], id: string, more: object = {}): Promise<string> {
+    const { workflowRunId } = await this.client.trigger({
+      url: this.urls[name],
+      workflowRunId: id,
+      retries: 0,
+      ...more,
+    });
+    return workflowRunId;
+  }
+
+  end(): Promise<void> {
+    return this.#app.close();
+  }
+
+  async #broken(context: Context): Promise<string> {
+    await context.run('label', () => 'a label');
+    return context.run('stock', () => {
+      if (!this.isMended) throw new Error('the stock is closed');
+      return 'on its way';
+    });
+  }
+}
+
+type Handler = Parameters<WorkflowApp['route']>[1];
+
+/** Steps of every kind: two at once, a sleep, a child, a wait. */
+function ordersOf(options: Options): Handler {
+  const parcel = createWorkflow((context: Context) => context.run('pack', () => 'packed'), options);
+  const order = createWorkflow(async (context: Context) => {
+    const price = await context.run('price', () => 14);
+    await Promise.all([context.run('reserve', () => 'reserved'), context.run('score', () => 0.5)]);
+    await context.sleep('reflect', 1);
+    await context.invoke('ship', { workflow: parcel, body: { price } });
+    const { eventData } = await context.waitForEvent('payment', `paid-${context.workflowRunId}`, { timeout: '1h' });
+    await context.run('mail', () => 'mailed');
+    return { price, eventData };
+  }, options);
+  return serveMany({ order, parcel }, options).POST as Handler;
+}
+
+async function hostile(context: Context): Promise<string> {
+  await context.run(HOSTILE, () => HOSTILE);
+  await context.run('large', () => 'x'.repeat(MEBIBYTE / 2));
+  return HOSTILE;
+}
+
+/** A failure function that fails. */
+function refuse(): Promise<never> {
+  throw new Error('nobody listens');
+}
