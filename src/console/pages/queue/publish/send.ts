@@ -17,8 +17,9 @@ export async function publish(account: string, call: DraftCall): Promise<Publish
 
 /** @throws CallError */
 export function setSchedule(account: string, call: DraftCall): Promise<Schemas['ScheduleSet']> {
-  const path = { destination: call.destination };
-  return ofQueue(account, 'POST /v2/schedules/{destination}', { ...optionsOf(call), path });
+  // The document has one name for the place: it is a schedule's id in every other call.
+  const path = { id: call.destination };
+  return ofQueue(account, 'POST /v2/schedules/{id}', { ...optionsOf(call), path });
 }
 
 function optionsOf({ headers, query, body }: DraftCall) {
