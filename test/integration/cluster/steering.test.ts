@@ -155,8 +155,8 @@ describe('a cluster of three processes', function () {
       [['move', 'KV_9', one], 2, /^millrace cluster: there is no shard KV_9: they are CONTROL, KV_0/],
       [['move', 'KV_0', 'node-nobody'], 1, /^millrace cluster: there is no process node-nobody: there are node-/],
       [['drain', 'node-'], 1, /^millrace cluster: 3 processes begin with node-: /],
-      [['drain'], 2, /^millrace cluster: which process\?/],
-      [['move', 'KV_0'], 2, /^millrace cluster: which shard, and to which process\?/],
+      [['drain'], 2, /^millrace cluster: missing required argument 'process'/],
+      [['move', 'KV_0'], 2, /^millrace cluster: missing required argument 'process'/],
     ];
     for (const [words, code, text] of refusals) {
       const refused = await cluster.run(['cluster', ...words]);
