@@ -64,7 +64,7 @@ export const QUEUE_SCHEMAS = {
 };
 type Name = keyof typeof QUEUE_SCHEMAS;
 
-export const DONE = shows('Done');
+export const DONE_ANSWER = shows('Done');
 
 /** @param names it is one of these, where there are several */
 export function shows(...names: readonly [Name, ...Name[]]): AnswerShape {

@@ -4,7 +4,7 @@ import { anyBody } from '../http/body-shape.js';
 import type { ApiArea, Refusals } from '../http/openapi/area.js';
 import { pathParameter } from '../http/openapi/parts.js';
 import { type Described, described } from '../http/route.js';
-import { DONE, QUEUE_SCHEMAS } from './answer-schemas.js';
+import { DONE_ANSWER, QUEUE_SCHEMAS } from './answer-schemas.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { PUBLISH_ROUTES } from './routes/publish.js';
 
@@ -17,7 +17,7 @@ const HOOK_ROUTES: readonly Described[] = [
     bodyShape: anyBody('What the run is told of.'),
     example: { paid: true },
     parameters: [pathParameter('user', 'Whose run it is: part of the URL that the run has made.')],
-    answer: DONE,
+    answer: DONE_ANSWER,
   }),
 ];
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { connect } from 'nats';
 import { connect as connectAll, Names, type NatsOptions } from '../../../src/adapters/nats/index.js';
 import { decodeLayout, encodeLayout, LAYOUT_KEY, layoutStore } from '../../../src/adapters/nats/layout-record.js';
+import { FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/millrace-cluster.js';
 import {
@@ -65,8 +66,8 @@ describe('millrace cluster', function () {
 
   it('is refused to a program that is older than what is stored there', async () => {
     const cluster = await MillraceCluster.prepare(nats);
-    await raiseFormat(cluster.natsOptions(), 2);
-    await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'format level 2');
+    await raiseFormat(cluster.natsOptions(), FORMAT_LEVEL + 1);
+    await expectServeRefused(await cluster.environment(await temporaryDirectory()), `format level ${FORMAT_LEVEL + 1}`);
   });
 
   it('is refused on servers of which nobody knows whether they sync', async () => {

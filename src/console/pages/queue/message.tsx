@@ -11,7 +11,7 @@ import { Timeline } from '../../parts/timeline.js';
 import { useLinks } from './links.js';
 import { MessageActions } from './story/message-actions.js';
 import { type Answer, type Story, storyOf } from './story/story.js';
-import { StoryFacts } from './story/story-facts.js';
+import { StorySummary } from './story/story-facts.js';
 import { hasAnswer, momentsOf } from './story/story-moments.js';
 
 export default function Message({ id }: { readonly id: string }) {
@@ -73,7 +73,7 @@ function StoryParts({ story }: { readonly story: Story }) {
       <div class="grid story">
         <section class="card" aria-label="The message">
           <h2>The message</h2>
-          <StoryFacts story={story} />
+          <StorySummary story={story} />
         </section>
         <section class="card" aria-label="What happened">
           <h2>What happened</h2>

@@ -2,10 +2,10 @@
 import { Code } from '../../parts/code.js';
 import { Highlighted } from './highlight.js';
 import type { Asking, Parts } from './query-call.js';
-import type { Found } from './search-databases.js';
+import type { FoundRecord } from './search-databases.js';
 
 export interface FoundDocumentProps {
-  readonly found: Found;
+  readonly found: FoundRecord;
   readonly place: number;
   readonly asking: Asking;
   readonly parts: Parts | undefined;

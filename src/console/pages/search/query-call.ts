@@ -1,7 +1,7 @@
 /** A query as the address has it, and what it finds; on demand also how its scores came about. */
 import { ofIndex } from '../../api/call.js';
 import type { PageQuery } from '../../api/query.js';
-import type { Found } from './search-databases.js';
+import type { FoundRecord } from './search-databases.js';
 
 export interface Asking {
   readonly query: string;
@@ -18,8 +18,8 @@ export interface Parts {
   readonly likeness: number | undefined;
 }
 
-export interface Answer {
-  readonly found: readonly Found[];
+export interface QueryAnswer {
+  readonly found: readonly FoundRecord[];
   readonly tookMs: number;
   /** By id; undefined: it was not asked for. */
   readonly parts: ReadonlyMap<string, Parts> | undefined;
@@ -47,7 +47,10 @@ export interface QueryAsk {
   readonly isExplained: boolean;
 }
 
-export async function answerTo({ id, index, asking, isExplained }: QueryAsk, signal: AbortSignal): Promise<Answer> {
+export async function answerTo(
+  { id, index, asking, isExplained }: QueryAsk,
+  signal: AbortSignal,
+): Promise<QueryAnswer> {
   const began = performance.now();
   const found = await search(id, index, { ...asking, includeData: true, includeMetadata: true }, signal);
   const tookMs = performance.now() - began;
@@ -66,7 +69,7 @@ export async function answerTo({ id, index, asking, isExplained }: QueryAsk, sig
   return { found, tookMs, parts };
 }
 
-async function search(id: string, index: string, body: object, signal: AbortSignal): Promise<readonly Found[]> {
+async function search(id: string, index: string, body: object, signal: AbortSignal): Promise<readonly FoundRecord[]> {
   const { result } = await ofIndex(id, 'POST /search/{id}/search/{index}', { path: { index }, body, signal });
   return result;
 }

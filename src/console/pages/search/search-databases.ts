@@ -6,7 +6,7 @@ import { doing } from '../../parts/toast.js';
 
 export type SearchDatabase = Schemas['SearchIndexAnswer'];
 export type SearchStatistics = Schemas['SearchStatisticsAnswer'];
-export type Found = Operations['POST /search/{id}/search/{index}']['result'][number];
+export type FoundRecord = Operations['POST /search/{id}/search/{index}']['result'][number];
 export type SearchDocument = Operations['POST /search/{id}/range/{index}']['result']['vectors'][number];
 
 export function searchHref(id: string): string {

@@ -31,12 +31,12 @@ interface Place {
 }
 
 /** What the operations refer to, which is gathered on the way. */
-export interface Gathered {
+export interface DescribedParts {
   readonly schemas: Schemas;
   readonly answers: SharedAnswers;
 }
 
-export function pathsOf(area: ApiArea, gathered: Gathered): Paths {
+export function pathsOf(area: ApiArea, gathered: DescribedParts): Paths {
   const paths: Record<string, Record<string, ApiOperation>> = {};
   for (const route of area.routes) {
     for (const pattern of route.paths) {
@@ -55,7 +55,7 @@ export function pathsOf(area: ApiArea, gathered: Gathered): Paths {
   return paths;
 }
 
-function operationOf(area: ApiArea, route: Described, place: Place, gathered: Gathered): ApiOperation {
+function operationOf(area: ApiArea, route: Described, place: Place, gathered: DescribedParts): ApiOperation {
   const { name, prefix = '', security, parameters = [] } = area;
   const isOpen = route.permission === 'open';
   const body = bodyOf(area, route, gathered.schemas);
@@ -76,7 +76,7 @@ function responsesOf(
   area: ApiArea,
   route: Described,
   { path }: Place,
-  { schemas, answers }: Gathered,
+  { schemas, answers }: DescribedParts,
 ): ApiOperation['responses'] {
   const { name, error = ERROR_SCHEMA } = area;
   const refusals = area.refusals(route, path);

@@ -6,7 +6,7 @@ import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { dlqRecord } from '../../records/message-record.js';
-import { DONE, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, shows } from '../answer-schemas.js';
 import {
   bulkParameters,
   filterOf,
@@ -94,7 +94,7 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/dlq/:id', {
     summary: 'Deletes an entry of the DLQ.',
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: { id } }) {
       const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
       const { count } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/queue/index.js';
 import { type ApiParameter, FLAG, queryParameter, WHOLE } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
-import { DONE, lists, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { flagOf, queryParameters, single } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
 import { decoded } from '../destination.js';
@@ -80,7 +80,7 @@ function action(
     summary,
     permission: 'change',
     parameters,
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, input) {
       await run(call, input);
       call.done();

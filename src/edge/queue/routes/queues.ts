@@ -2,7 +2,7 @@
 
 import { parseJson } from '../../http/json-items.js';
 import type { PathParts } from '../../http/route.js';
-import { DONE, lists, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { SET_QUEUE } from '../body-shapes.js';
 import { checkedName } from '../call-filters.js';
 import { only, type QueueRoute, queueRoute } from '../queue-call.js';
@@ -15,7 +15,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     bodyShape: SET_QUEUE,
     example: { queueName: 'mail', parallelism: 5 },
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call) {
       const { queueName, parallelism, paused } = SetQueueRequest.from(parseJson(call.body));
       await call.ask({ type: 'SetQueue', name: queueName, parallelism, isPaused: paused }, 'Done');
@@ -46,7 +46,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/queues/:name', {
     summary: 'Deletes a queue.',
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       await call.ask({ type: 'DeleteQueue', name: nameIn(parts) }, 'Done');
       call.done();
@@ -61,7 +61,7 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
   return queueRoute(`POST /v2/queues/:name/${action}`, {
     summary,
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path }) {
       await call.ask({ type: 'PauseQueue', name: nameIn(path), isPaused }, 'Done');
       call.done();

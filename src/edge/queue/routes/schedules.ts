@@ -6,7 +6,7 @@ import { anyBody } from '../../http/body-shape.js';
 import { pathParameter } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
-import { DONE, lists, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { checkedName, countOf, periodOf, queryParameters, single } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
 import { rawSettingsOf } from '../call-words.js';
@@ -63,7 +63,7 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/schedules/:id', {
     summary: 'Deletes a schedule.',
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       await call.ask({ type: 'DeleteSchedule', id: idIn(parts) }, 'Done');
       call.done();
@@ -92,7 +92,7 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
     alsoMethods: ['patch'],
     summary,
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path }) {
       await call.ask({ type: 'PauseSchedule', id: idIn(path), isPaused }, 'Done');
       call.done();

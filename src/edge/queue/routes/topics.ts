@@ -4,7 +4,7 @@ import { membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
-import { DONE, lists, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { GROUP_DEFAULTS, NEW_ENDPOINTS, OLD_ENDPOINTS } from '../body-shapes.js';
 import { checkedName } from '../call-filters.js';
 import { destinationOf } from '../destination.js';
@@ -40,7 +40,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     bodyShape: GROUP_DEFAULTS,
     example: { headers: { 'Svc-Retries': '5' } },
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       const member = membersOf(parseJson(call.body)).get('headers');
       const members = headersOf(call.face.spellings, member, 'headers');
@@ -54,7 +54,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/topics/:name', {
     summary: 'Deletes a URL group.',
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       await call.ask({ type: 'DeleteGroup', group: nameIn(parts) }, 'Done');
       call.done();
@@ -66,7 +66,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     bodyShape: NEW_ENDPOINTS,
     example: { endpoints: [{ url: 'https://example.com/hooks', name: 'first' }] },
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       const endpoints = EndpointsRequest.from(parseJson(call.body)).complete();
       for (const { url } of endpoints) refuseEndpoint(call, url);
@@ -80,7 +80,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     bodyShape: OLD_ENDPOINTS,
     example: { endpoints: [{ name: 'first' }] },
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       const endpoints = EndpointsRequest.from(parseJson(call.body)).identified();
       await call.ask({ type: 'RemoveEndpoints', group: nameIn(parts), endpoints }, 'Done');

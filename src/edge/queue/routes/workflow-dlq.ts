@@ -20,7 +20,7 @@ import {
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import { DONE, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, shows } from '../answer-schemas.js';
 import { filterBody, filterParameters } from '../call-parameters.js';
 import { answerCounts } from '../counts-answer.js';
 import { settingsOf } from '../publish-items.js';
@@ -91,7 +91,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
     alsoPaths: ['/v2/workflows/dlq/delete/:id'],
     summary: 'Deletes a failed run.',
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: { id } }) {
       const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
       const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
@@ -120,7 +120,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   queueRoute('DELETE /v2/workflows/dlq/callback/:id', {
     summary: 'Stops the failure function of a failed run.',
     permission: 'change',
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call, { path: { id } }) {
       await call.ask({ type: 'CancelFailureFunction', dlqId: id as DlqId }, 'Done');
       call.done();

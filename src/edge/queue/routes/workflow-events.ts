@@ -6,7 +6,7 @@ import { anyBody } from '../../http/body-shape.js';
 import { parseJson } from '../../http/json-items.js';
 import { headerParameter } from '../../http/openapi/parts.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
-import { DONE, lists, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { WAIT as WAIT_BODY } from '../body-shapes.js';
 import { countOf, queryParameters, refuseLostId, single } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
@@ -40,7 +40,7 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
       timeout: '1h',
       step: { stepId: 2, stepName: 'paid', stepType: 'Wait' },
     },
-    answer: DONE,
+    answer: DONE_ANSWER,
     handle: wait,
   }),
   queueRoute('POST /v2/notify/*event', {

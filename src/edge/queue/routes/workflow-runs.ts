@@ -12,7 +12,7 @@ import { notFound } from '../../error-map.js';
 import { anyBody } from '../../http/body-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { base64 } from '../../records/shown.js';
-import { DONE, lists, shows } from '../answer-schemas.js';
+import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import {
   bulkParameters,
   countOf,
@@ -65,7 +65,7 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
     parameters: filterParameters(OF_END),
     bodyShape: anyBody('What the run came to, with cancel=false.'),
     example: { total: 42 },
-    answer: DONE,
+    answer: DONE_ANSWER,
     async handle(call) {
       const runId = runIdIn(call);
       const cancel = single(queryParameters(call.words.rest, OF_END), 'cancel') ?? 'true';

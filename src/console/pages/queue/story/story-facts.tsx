@@ -8,7 +8,7 @@ import type { Story } from './story.js';
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-export function StoryFacts({ story }: { readonly story: Story }) {
+export function StorySummary({ story }: { readonly story: Story }) {
   const links = useLinks();
   const facts = [...placeOf(story), ...belongings(story, links), ...settingsOf(story)].filter(
     ([, value]) => value !== undefined,
