@@ -1,19 +1,31 @@
 /** Commands of a database, many in one request. Strings of answers come as bytes: nothing is lost of what is no text. */
 import { answered, CallError } from './call.js';
+import { asTexts } from './kv-bytes.js';
+import { type RawReply, rawReplies } from './resp.js';
 
 /** As replies nest; strings are binary strings, one character a byte (see `textOf`). */
 export type Reply = string | number | null | boolean | readonly Reply[];
 export type Result = { readonly result: Reply } | { readonly error: string };
-export type Words = readonly (string | number)[];
+/** A text, a number, or bytes that are no text. */
+export type Word = string | number | { readonly base64: string };
+export type Words = readonly Word[];
 
 const OPTIONS = { headers: { 'Svc-Encoding': 'base64' } } as const;
 
 /**
  * Each command's result or error, in order.
- * @param words  texts; bytes that are no text can be given as `{ base64 }` where a command's word takes them. @throws CallError
+ * @throws CallError
  */
 export async function pipeline(database: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
   return run(`/console/api/kv/${database}`, commands, signal);
+}
+
+/** One command's reply as the native protocol has it, which tells statuses from strings. @throws CallError */
+export async function rawReply(database: string, words: Words): Promise<RawReply> {
+  const options = { headers: { 'Svc-Response-Format': 'resp2' }, body: [asTexts(words)], isBinary: true };
+  const [reply] = rawReplies((await answered('POST', `/console/api/kv/${database}`, options)) as string);
+  if (reply === undefined) throw new CallError(0, 'There was no answer.');
+  return reply;
 }
 
 /** All of them, or none. @throws CallError */
@@ -29,7 +41,7 @@ export async function command(database: string, ...words: Words): Promise<Reply>
 }
 
 async function run(path: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
-  const answer = await answered('POST', path, { ...OPTIONS, body: commands, signal });
+  const answer = await answered('POST', path, { ...OPTIONS, body: commands.map(asTexts), signal });
   return (answer as Result[]).map((one) => ('error' in one ? one : { result: decoded(one.result) }));
 }
 
@@ -44,7 +56,17 @@ function decoded(reply: Reply): Reply {
   }
 }
 
-const STRICT = new TextDecoder('utf-8', { fatal: true });
+/** What a command takes for a binary string. */
+export function wordOf(binary: string): Word {
+  return textOf(binary) ?? { base64: btoa(binary) };
+}
+
+/** The binary string of a text. */
+export function binaryOfText(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
+
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The text of a binary string; undefined: its bytes are no UTF-8. */
 export function textOf(binary: string): string | undefined {

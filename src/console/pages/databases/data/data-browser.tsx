@@ -1,0 +1,4 @@
+/** stub */
+export default function DataBrowser(_: { readonly database: string }) {
+  return null;
+}
