@@ -21,10 +21,10 @@ export async function pipeline(database: string, commands: readonly Words[], sig
 }
 
 /** One command's reply as the native protocol has it, which tells statuses from strings. @throws CallError */
-export async function rawReply(database: string, words: Words): Promise<RawReply> {
+export async function raw(database: string, words: Words): Promise<RawReply> {
   const options = { headers: { 'Svc-Response-Format': 'resp2' }, body: [asTexts(words)], isBinary: true };
   const [reply] = rawReplies((await answered('POST', `/console/api/kv/${database}`, options)) as string);
-  if (reply === undefined) throw new CallError(0, 'There was no answer.');
+  if (reply === undefined) throw new CallError(0, 'The answer could not be read.');
   return reply;
 }
 
@@ -81,12 +81,15 @@ export function bytesOf(binary: string): Uint8Array {
   return Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
 }
 
-/** As redis-cli shows it: text where it is text, `\x..` for what is not printable. */
+/** Text where it is text, `\x..` for all that would not be seen, and for each byte of what is none. */
 export function shownOf(binary: string): string {
   const text = textOf(binary);
-  if (text !== undefined) return text;
-  return Array.from(binary, (unit) => {
-    const code = unit.charCodeAt(0);
-    return code >= 0x20 && code < 0x7f ? unit : `\\x${code.toString(16).padStart(2, '0')}`;
-  }).join('');
+  if (text === undefined)
+    return Array.from(binary, (unit) => (unit >= ' ' && unit < '\x7f' ? unit : escaped(unit))).join('');
+  return text.replaceAll(/\p{Cc}/gu, (unit) => (/[\n\r\t]/.test(unit) ? unit : escaped(unit)));
+}
+
+/** @param unit one byte */
+export function escaped(unit: string): string {
+  return `\\x${unit.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }

@@ -36,18 +36,15 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     title: 'Fields',
-    cell: ({ fields }) => (
-      <dl class="facts entry-fields">
-        {fields.map(([name, value], at) => [
-          <dt key={`${at} name`}>
-            <CutValue binary={name} />
-          </dt>,
-          <dd key={at}>
-            <CutValue binary={value} />
-          </dd>,
-        ])}
-      </dl>
-    ),
+    cell: ({ fields }) =>
+      fields.map(([name, value], at) => (
+        <div key={at}>
+          <span class="small muted">
+            <CutValue binary={name} />{' '}
+          </span>
+          <CutValue binary={value} />
+        </div>
+      )),
   },
 ];
 
