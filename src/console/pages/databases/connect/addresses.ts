@@ -35,3 +35,9 @@ export function addressesOf(database: Database, isOpen: boolean): Addresses {
     readOnlyToken: shown(database.read_only_rest_token),
   };
 }
+
+/** What begins a line in a terminal; the password is in the environment. */
+export function clientLine(database: Database): string {
+  const { host, port, isTls } = addressesOf(database, false);
+  return `redis-cli ${isTls ? '--tls ' : ''}-h ${host} -p ${port}`;
+}

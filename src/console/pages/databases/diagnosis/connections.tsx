@@ -1,30 +1,61 @@
-/** Who is connected and what runs: both need a connection of the native protocol, so here are the lines for it. */
-import { CopyButton } from '../../../parts/code.js';
-import { addressesOf } from '../connect/addresses.js';
+/** Who is connected, at the process that answers. */
+import { useAsk } from '../../../api/ask.js';
+import { manage } from '../../../api/call.js';
+import { duration } from '../../../parts/format.js';
+import { Empty, Shown } from '../../../parts/states.js';
+import { type Column, Table } from '../../../parts/table.js';
+import { clientLine } from '../connect/addresses.js';
 import type { Database } from '../records.js';
 
-const LINES = [
-  ['Who is connected', 'CLIENT LIST', 'At that process alone; CLIENT KILL ID … ends one.'],
-  ['Every command as it runs', 'MONITOR', 'Ends with Ctrl-C. It costs the database something: not for long.'],
-  ['What is published', "PSUBSCRIBE '*'", ''],
-] as const;
+const REFRESH_MS = 5_000;
+
+/** As CLIENT LIST has it. */
+interface Connection {
+  readonly id: number;
+  readonly addr?: string;
+  readonly name?: string;
+  readonly user?: string;
+  readonly age?: number;
+  readonly idle?: number;
+  readonly cmd?: string;
+}
+
+const COLUMNS: readonly Column<Connection>[] = [
+  { title: 'Id', isNumber: true, cell: ({ id }) => id },
+  { title: 'Address', cell: ({ addr }) => addr },
+  { title: 'Name', isWideOnly: true, cell: ({ name = '' }) => <span dir="auto">{name === '' ? '–' : name}</span> },
+  { title: 'User', isWideOnly: true, cell: ({ user }) => <span dir="auto">{user}</span> },
+  { title: 'Last command', cell: ({ cmd }) => <code>{cmd}</code> },
+  { title: 'For', isNumber: true, isWideOnly: true, cell: ({ age = 0 }) => duration(age * 1_000) },
+  { title: 'Idle', isNumber: true, cell: ({ idle = 0 }) => duration(idle * 1_000) },
+];
 
 export function Connections({ database }: { readonly database: Database }) {
-  const { host, port, isTls } = addressesOf(database, false);
-  const { password = '' } = database;
-  const start = `redis-cli ${isTls ? '--tls ' : ''}-h ${host} -p ${port}`;
+  const id = database.database_id;
+  const asked = useAsk(
+    `clients ${id}`,
+    (signal) => manage('GET /v2/admin/databases/{id}/clients', { path: { id }, signal }),
+    REFRESH_MS,
+  );
   return (
-    <div class="grid wide">
-      {LINES.map(([title, words, note]) => (
-        <section key={title} class="card stack tight">
-          <h2>{title}</h2>
-          <div class="row between">
-            <code class="wrap-anywhere">{`${start} ${words}`}</code>
-            <CopyButton text={`REDISCLI_AUTH='${password}' ${start} ${words}`} label="Copy with the password" />
-          </div>
-          {note !== '' && <p class="small muted">{note}</p>}
-        </section>
-      ))}
+    <div class="stack tight">
+      <Shown asked={asked}>
+        {({ clients, more }) => (
+          <>
+            <Table
+              label="Connections"
+              columns={COLUMNS}
+              rows={clients as unknown as readonly Connection[]}
+              idOf={(connection) => String(connection.id)}
+              empty={<Empty title="Nobody is connected" command={`${clientLine(database)} PING`} />}
+            />
+            {more && <p class="small muted">There are more than are shown.</p>}
+          </>
+        )}
+      </Shown>
+      <p class="small muted">
+        Of the native protocol, at the process that answers; requests over REST are none. `CLIENT KILL ID …` ends one.
+      </p>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** What goes on in a database: what it says of itself, what was slow, and who is connected. */
+/** What goes on in a database: what it says of itself, what was slow, who is connected, and what runs. */
 import { useAsk } from '../../../api/ask.js';
 import { command } from '../../../api/kv.js';
 import { Empty, Shown } from '../../../parts/states.js';
@@ -6,12 +6,14 @@ import { Tabs, useTab } from '../../../parts/tabs.js';
 import type { Database } from '../records.js';
 import { Connections } from './connections.js';
 import { sectionsOf } from './info.js';
+import { Monitor } from './monitor.js';
 import { SlowLog } from './slow-log.js';
 
 const VIEWS = [
   { id: 'info', label: 'Info' },
   { id: 'slow', label: 'Slow commands' },
-  { id: 'clients', label: 'Clients and MONITOR' },
+  { id: 'clients', label: 'Connections' },
+  { id: 'monitor', label: 'Live commands' },
 ] as const;
 
 export function Diagnosis({ database }: { readonly database: Database }) {
@@ -21,6 +23,7 @@ export function Diagnosis({ database }: { readonly database: Database }) {
       <Tabs label="Diagnosis" tabs={VIEWS} name="view" keep={['tab']} />
       {view === 'slow' && <SlowLog id={database.database_id} />}
       {view === 'clients' && <Connections database={database} />}
+      {view === 'monitor' && <Monitor id={database.database_id} />}
       {view === 'info' && <Info id={database.database_id} />}
     </div>
   );

@@ -5,7 +5,7 @@ import { useAsk } from '../../../api/ask.js';
 import { mayChange } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration } from '../../../parts/format.js';
-import { addressesOf } from '../connect/addresses.js';
+import { addressesOf, clientLine } from '../connect/addresses.js';
 import type { Database } from '../records.js';
 import { dangerOf, needsConnection } from './judged-line.js';
 import { commandOf, completionsOf, type KnownCommand, knownCommands, wordsTold } from './known-commands.js';
@@ -19,13 +19,13 @@ export default function CommandLine({ database }: { readonly database: Database 
   const typed = useSignal('');
   const field = useRef<HTMLInputElement>(null);
   const known = useAsk(`commands ${id}`, () => knownCommands(id));
-  const { host, port, isTls } = addressesOf(database, false);
+  const { host, port } = addressesOf(database, false);
   const commands = known.data ?? [];
   const begun = `${host}:${port}${collected.value === undefined ? '' : '(TX)'}> `;
   const submit = async (line: string) => {
     typed.value = '';
     keptLine(id, line);
-    await submitted(database, line, commands, `redis-cli ${isTls ? '--tls ' : ''}-h ${host} -p ${port}`);
+    await submitted(database, line, commands);
   };
   return (
     <section class="line-page stack tight" aria-label="Command line">
@@ -43,12 +43,7 @@ export default function CommandLine({ database }: { readonly database: Database 
   );
 }
 
-async function submitted(
-  database: Database,
-  line: string,
-  commands: readonly KnownCommand[],
-  client: string,
-): Promise<void> {
+async function submitted(database: Database, line: string, commands: readonly KnownCommand[]): Promise<void> {
   const id = database.database_id;
   const session = lineSession(id);
   let words: readonly string[];
@@ -69,7 +64,12 @@ async function submitted(
     return;
   }
   if (needsConnection(words)) {
-    told(session, line, `This needs a connection of its own, which a page has none of. In a terminal: ${client}`, true);
+    told(
+      session,
+      line,
+      `This needs a connection of its own, which a page has none of. In a terminal: ${clientLine(database)}`,
+      true,
+    );
     return;
   }
   const danger = dangerOf(words);

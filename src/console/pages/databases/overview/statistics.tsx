@@ -2,43 +2,27 @@
 import type { Operations } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
-import { usePageQuery } from '../../../api/query.js';
+import { timesOf, valuesOf } from '../../../api/points.js';
 import { Chart, type ChartProps } from '../../../parts/chart.js';
 import { bytes, duration, short, whole } from '../../../parts/format.js';
+import { PeriodChoice, usePeriod } from '../../../parts/period-choice.js';
 import { Shown } from '../../../parts/states.js';
 
-const PERIODS = ['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const;
 const REFRESH_MS = 30_000;
 
 type Stats = Operations['GET /v2/kv/stats/{id}'];
 type Points = Stats['throughput'];
 
 export function Statistics({ id }: { readonly id: string }) {
-  const [query, set] = usePageQuery();
-  const period = PERIODS.find((one) => one === query.period) ?? '1h';
+  const period = usePeriod();
   const asked = useAsk(
     `${id} ${period}`,
     (signal) => manage('GET /v2/kv/stats/{id}', { path: { id }, query: { period }, signal }),
     REFRESH_MS,
   );
   return (
-    <section class="stack db-statistics" aria-label="Statistics">
-      <div class="row">
-        <label class="row">
-          <span class="muted">Period</span>
-          <select
-            class="db-period"
-            value={period}
-            onChange={({ currentTarget }) => set({ period: currentTarget.value })}
-          >
-            {PERIODS.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <section class="stack" aria-label="Statistics">
+      <PeriodChoice />
       <Shown asked={asked} rows={6}>
         {(stats) => (
           <>
@@ -61,9 +45,9 @@ function Figures({ stats }: { readonly stats: Stats }) {
     ['Traffic this month', bytes(stats.total_monthly_bandwidth), `would cost $${stats.total_monthly_billing}`],
   ] as const;
   return (
-    <div class="db-figures">
+    <div class="figures">
       {figures.map(([name, figure, note]) => (
-        <div key={name} class="card">
+        <div key={name} class="card figure-card">
           <div class="small muted">{name}</div>
           <div class="figure">{figure}</div>
           <div class="small muted">{note}</div>
@@ -83,7 +67,7 @@ function Charts({ stats }: { readonly stats: Stats }) {
     { title: 'Keys', series: seriesOf(['keys', stats.keyspace]) },
     { title: 'Connections', series: seriesOf(['connections', stats.connection_count]) },
   ];
-  const times = stats.read.map(({ x }) => momentOf(x));
+  const times = timesOf(stats.read);
   return (
     <div class="grid wide">
       {charts.map((chart) => (
@@ -96,10 +80,5 @@ function Charts({ stats }: { readonly stats: Stats }) {
 }
 
 function seriesOf(...series: readonly (readonly [label: string, points: Points])[]): ChartProps['series'] {
-  return series.map(([label, points]) => ({ label, values: points.map(({ y }) => y) }));
-}
-
-/** Moments come as `2026-11-24 13:04:00.000 +0000 UTC`. */
-function momentOf(text: string): number {
-  return Date.parse(text.replace(' ', 'T').replace(/ .*$/, 'Z'));
+  return series.map(([label, points]) => ({ label, values: valuesOf(points) }));
 }
