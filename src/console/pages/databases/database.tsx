@@ -47,19 +47,15 @@ export default function DatabasePage({ id = '' }: { readonly id?: string }) {
         badge={badge}
       />
       <Tabs label="Parts of the database" tabs={tabs} />
-      <Shown asked={asked}>
-        {(database) => (
-          <ErrorBoundary onError={failed}>
-            {database.state === 'suspended' && (
-              <p class="note warn">
-                This database is suspended: nobody gets in, and what it holds is kept. `millrace db activate` lets them
-                in again.
-              </p>
-            )}
-            <TabOf key={tab} tab={tab} database={database} asked={asked} />
-          </ErrorBoundary>
+      {data?.state === 'suspended' && <Suspended />}
+      <ErrorBoundary onError={failed}>
+        {/* Keys need no record: they are there before it is. */}
+        {tab === 'data' ? (
+          <DataBrowser database={id} />
+        ) : (
+          <Shown asked={asked}>{(database) => <TabOf key={tab} tab={tab} database={database} asked={asked} />}</Shown>
         )}
-      </Shown>
+      </ErrorBoundary>
     </>
   );
 }
@@ -74,8 +70,6 @@ function TabOf({ tab, database, asked }: TabProps) {
   switch (tab) {
     case 'connect':
       return <Connect database={database} onChanged={asked.reload} />;
-    case 'data':
-      return <DataBrowser database={database.database_id} />;
     case 'line':
       return <CommandLine database={database} />;
     case 'diagnosis':
@@ -87,4 +81,12 @@ function TabOf({ tab, database, asked }: TabProps) {
     default:
       return <About database={database} onChanged={asked.reload} />;
   }
+}
+
+function Suspended() {
+  return (
+    <p class="note warn">
+      This database is suspended: nobody gets in, and what it holds is kept. `millrace db activate` lets them in again.
+    </p>
+  );
 }

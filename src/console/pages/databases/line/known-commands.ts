@@ -13,7 +13,10 @@ export interface KnownCommand {
 
 /** @throws CallError */
 export async function knownCommands(id: string): Promise<readonly KnownCommand[]> {
-  const [docs, infos] = await pipeline(id, [['COMMAND', 'DOCS'], ['COMMAND']]);
+  const [docs, infos] = await pipeline(id, [
+    ['COMMAND', 'DOCS'],
+    ['COMMAND', 'INFO'],
+  ]);
   const arity = new Map(listIn(infos).flatMap((info) => aritiesIn(info as readonly Reply[])));
   return commandsIn(listIn(docs), '', arity);
 }
