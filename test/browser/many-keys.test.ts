@@ -76,7 +76,10 @@ describe('console in a browser: many keys', function () {
     await person.open(`/console/databases/${id}?tab=data`);
     await page.getByRole('button', { name: 'item 200,000' }).click();
     await page.getByRole('button', { name: '7 4,000', exact: true }).click();
-    await page.getByRole('link', { name: '57', exact: true }).waitFor();
+    await page
+      .getByRole('link', { name: /^\d*7$/ })
+      .first()
+      .waitFor();
     expect(await page.locator('.virtual-list li').count()).to.be.below(MOST_ROWS);
   });
 

@@ -77,6 +77,20 @@ export function textOf(binary: string): string | undefined {
   }
 }
 
+/** The beginning of a binary string, without a part of a character at its end. */
+export function beginningOf(binary: string, length: number): string {
+  const end = Math.min(length, binary.length);
+  let lead = end - 1;
+  while (lead > end - 4 && isContinuation(binary.charCodeAt(lead))) lead -= 1;
+  const code = binary.charCodeAt(lead);
+  const width = code >= 0xf0 ? 4 : code >= 0xe0 ? 3 : code >= 0xc0 ? 2 : 1;
+  return binary.slice(0, lead + width > end ? lead : end);
+}
+
+function isContinuation(code: number): boolean {
+  return (code & 0xc0) === 0x80;
+}
+
 export function bytesOf(binary: string): Uint8Array {
   return Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
 }

@@ -1,7 +1,7 @@
 /** Members of a list, hash, set or sorted set: paged, filtered, added, edited and taken out. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
-import { shownOf, wordOf } from '../../../api/kv.js';
+import { beginningOf, shownOf, wordOf } from '../../../api/kv.js';
 import { mayChange } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration, whole } from '../../../parts/format.js';
@@ -184,18 +184,11 @@ function columnOf(part: Part, { nameLabel }: CollectionKind): Column<Member> {
 /** A value of a tenant, as text; its beginning where it is long. */
 export function CutValue({ binary }: { readonly binary: string }) {
   const isLong = binary.length > SHOWN_CHARACTERS;
-  const shown = shownOf(isLong ? wholeCharacters(binary) : binary);
+  const shown = shownOf(isLong ? beginningOf(binary, SHOWN_CHARACTERS) : binary);
   return (
     <code class="wrap-anywhere" dir="auto">
       {shown === '' ? <span class="muted">(empty)</span> : shown}
       {isLong && <span class="muted"> … {whole(binary.length)} bytes</span>}
     </code>
   );
-}
-
-/** The beginning, without a part of a character at its end. */
-function wholeCharacters(binary: string): string {
-  let end = SHOWN_CHARACTERS;
-  while (end > SHOWN_CHARACTERS - 3 && (binary.charCodeAt(end) & 0xc0) === 0x80) end -= 1;
-  return binary.slice(0, end);
 }

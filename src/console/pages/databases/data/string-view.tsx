@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
-import { command, wordOf } from '../../../api/kv.js';
+import { beginningOf, command, textOf, wordOf } from '../../../api/kv.js';
 import { mayChange } from '../../../api/session.js';
 import { bytes } from '../../../parts/format.js';
 import { Shown } from '../../../parts/states.js';
@@ -44,15 +44,19 @@ export function StringView({ id, name, record, onChanged }: TypeViewProps) {
                 <span class="grow">
                   The first {bytes(value.length)} of {bytes(length)}.
                 </span>
-                <button
-                  type="button"
-                  class="button small"
-                  onClick={() => {
-                    isWhole.value = true;
-                  }}
-                >
-                  Load all
-                </button>
+                {textOf(value) === undefined ? (
+                  'What is no text is not loaded whole: use a client.'
+                ) : (
+                  <button
+                    type="button"
+                    class="button small"
+                    onClick={() => {
+                      isWhole.value = true;
+                    }}
+                  >
+                    Load all
+                  </button>
+                )}
               </div>
             )}
             <ValueEditor
@@ -75,5 +79,6 @@ async function loadedValue(id: string, name: string, isWhole: boolean) {
   const length = Number(await command(id, 'STRLEN', key));
   const words =
     isWhole || length <= FIRST_BYTES ? (['GET', key] as const) : (['GETRANGE', key, 0, FIRST_BYTES - 1] as const);
-  return { value: String((await command(id, ...words)) ?? ''), length };
+  const value = String((await command(id, ...words)) ?? '');
+  return { value: value.length < length ? beginningOf(value, value.length) : value, length };
 }

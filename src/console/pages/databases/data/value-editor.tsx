@@ -36,6 +36,15 @@ const FORMS: readonly (readonly [ValueForm, string])[] = [
   ['hex', 'Hex'],
 ];
 
+const WHY_NOT: Readonly<Record<ValueForm, string>> = {
+  text: 'Its bytes are no text.',
+  json: 'This is no JSON.',
+  hex: 'It is too long to be shown so.',
+};
+
+/** Browsers take seconds to wrap the lines of a longer text, and to find out which way it runs. */
+const MAX_WRAPPED_CHARACTERS = 100_000;
+
 export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }: ValueFieldProps) {
   const { form, typed } = edit;
   const field = useId();
@@ -43,13 +52,15 @@ export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }:
   const change = (next: ValueForm) => {
     try {
       const shown = shownAs(editedBytes(value, edit), next);
-      if (shown === undefined) throw new Error(next === 'json' ? 'This is no JSON.' : 'Its bytes are no text.');
+      if (shown === undefined) throw new Error(WHY_NOT[next]);
       if (typed.value !== undefined) typed.value = shown;
       form.value = next;
     } catch (error) {
       failed(error);
     }
   };
+  const shown = typed.value ?? shownAs(value, form.value) ?? '';
+  const isLong = shown.length > MAX_WRAPPED_CHARACTERS;
   return (
     <div class="stack tight">
       <div class="row between">
@@ -73,10 +84,10 @@ export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }:
       </div>
       <textarea
         id={field}
-        class="value-text"
-        dir="auto"
+        class={`value-text ${isLong ? 'is-long' : ''}`}
+        dir={isLong ? 'ltr' : 'auto'}
         rows={rows}
-        value={typed.value ?? shownAs(value, form.value) ?? ''}
+        value={shown}
         readOnly={isReadOnly}
         spellcheck={false}
         onInput={({ currentTarget }) => {

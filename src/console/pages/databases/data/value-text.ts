@@ -4,6 +4,9 @@ import { indentedJson } from '../../../parts/json.js';
 
 export type ValueForm = 'text' | 'json' | 'hex';
 
+/** Of a longer value the digits would be too many for a page. */
+const MAX_HEX_BYTES = 256 * 1_024;
+
 /** What a value is best read as. */
 export function formOf(binary: string): ValueForm {
   const text = textOf(binary);
@@ -13,7 +16,7 @@ export function formOf(binary: string): ValueForm {
 
 /** Undefined: it cannot be shown so. */
 export function shownAs(binary: string, form: ValueForm): string | undefined {
-  if (form === 'hex') return hexLines(binary);
+  if (form === 'hex') return binary.length > MAX_HEX_BYTES ? undefined : hexLines(binary);
   const text = textOf(binary);
   if (text === undefined || form === 'text') return text;
   return isJson(text) ? indentedJson(text) : undefined;

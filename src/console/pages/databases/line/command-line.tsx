@@ -64,12 +64,9 @@ async function submitted(database: Database, line: string, commands: readonly Kn
     return;
   }
   if (needsConnection(words)) {
-    told(
-      session,
-      line,
-      `This needs a connection of its own, which a page has none of. In a terminal: ${clientLine(database)}`,
-      true,
-    );
+    const instead = /^monitor$/i.test(first) ? 'The Diagnosis tab shows commands as they run. ' : '';
+    const why = 'This needs a connection of its own, which a page has none of. In a terminal: ';
+    told(session, line, instead + why + clientLine(database), true);
     return;
   }
   const danger = dangerOf(words);
