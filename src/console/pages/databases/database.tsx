@@ -8,6 +8,7 @@ import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
 import { failed } from '../../parts/toast.js';
+import { Told } from '../../parts/told.js';
 import { Backups } from './backups/backups.js';
 import { Connect } from './connect/connect.js';
 import { Diagnosis } from './diagnosis/diagnosis.js';
@@ -86,7 +87,9 @@ function TabOf({ tab, database, asked }: TabProps) {
 function Suspended() {
   return (
     <p class="note warn">
-      This database is suspended: nobody gets in, and what it holds is kept. `millrace db activate` lets them in again.
+      <span>
+        <Told text="This database is suspended: nobody gets in, and what it holds is kept. `millrace db activate` lets them in again." />
+      </span>
     </p>
   );
 }

@@ -11,6 +11,7 @@ import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
 import type { DatabaseTabProps } from '../records.js';
 
 type Backup = Operations['GET /v2/kv/list-backup/{id}'][number];
@@ -45,8 +46,7 @@ export function Backups({ database, onChanged }: DatabaseTabProps) {
         )}
       </Shown>
       <p class="small muted">
-        They lie in the installation, and cannot be fetched from here: `millrace backup create --to DIRECTORY` copies
-        the whole installation with all of them.
+        <Told text="They lie in the installation, and cannot be fetched from here: `millrace backup create --to DIRECTORY` copies the whole installation with all of them." />
       </p>
     </div>
   );

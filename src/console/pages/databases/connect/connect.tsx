@@ -6,6 +6,7 @@ import { mayChange } from '../../../api/session.js';
 import { Code, CopyButton } from '../../../parts/code.js';
 import { asked } from '../../../parts/dialog.js';
 import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
 import type { Database, DatabaseTabProps } from '../records.js';
 import { addressesOf, HIDDEN } from './addresses.js';
 import { snippetsFor } from './snippets.js';
@@ -15,8 +16,9 @@ export function Connect({ database, onChanged }: DatabaseTabProps) {
   if (database.rest_token === undefined) {
     return (
       <p class="note warn">
-        The tokens of this database are not kept on the server, or not for you: whoever may, gives it new ones with
-        `millrace db reset-password`.
+        <span>
+          <Told text="The tokens of this database are not kept on the server, or not for you: whoever may, gives it new ones with `millrace db reset-password`." />
+        </span>
       </p>
     );
   }
@@ -77,7 +79,7 @@ function Line({ name, text, isOpen }: LineProps) {
       <dt>{name}</dt>
       <dd class="row between">
         <code class="wrap-anywhere">{isOpen ? text : HIDDEN}</code>
-        <CopyButton text={text} label={`Copy${isOpen ? '' : ' it'}`} />
+        <CopyButton text={text} />
       </dd>
     </>
   );
@@ -134,7 +136,9 @@ function Snippets({ database, isOpen }: { readonly database: Database; readonly 
           </button>
         ))}
       </fieldset>
-      <p class="muted">{snippet?.note}</p>
+      <p class="muted">
+        <Told text={snippet?.note ?? ''} />
+      </p>
       <Code text={snippet?.text ?? ''} copied={whole[at]?.text} />
     </section>
   );

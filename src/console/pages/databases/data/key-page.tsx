@@ -76,7 +76,7 @@ function Known({ record, asked, ...props }: KnownProps) {
       <div class="row">
         <TypeMark type={type} />
         <span class="muted">
-          {bytes(size)} · {encoding} · {ttlMs === null ? 'stays' : `expires in ${duration(ttlMs)}`}
+          {bytes(size)} · {encoding} · {ttlMs === null ? 'no expiry' : `expires in ${duration(ttlMs)}`}
         </span>
       </div>
       <KeyActions {...props} record={record} onChanged={asked.reload} />

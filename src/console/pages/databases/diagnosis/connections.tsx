@@ -4,6 +4,7 @@ import { manage } from '../../../api/call.js';
 import { duration } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
+import { Told } from '../../../parts/told.js';
 import { clientLine } from '../connect/addresses.js';
 import type { Database } from '../records.js';
 
@@ -54,7 +55,7 @@ export function Connections({ database }: { readonly database: Database }) {
         )}
       </Shown>
       <p class="small muted">
-        Of the native protocol, at the process that answers; requests over REST are none. `CLIENT KILL ID …` ends one.
+        <Told text="Of the native protocol, at the process that answers; requests over REST are none. `CLIENT KILL ID …` ends one." />
       </p>
     </div>
   );

@@ -39,7 +39,7 @@ function Info({ id }: { readonly id: string }) {
         sections.length === 0 ? (
           <Empty title="The database says nothing of itself" />
         ) : (
-          <div class="grid wide">
+          <div class="info-sections">
             {sections.map(({ name, lines }) => (
               <section key={name} class="card">
                 <h2>{name}</h2>

@@ -7,6 +7,7 @@ import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
 
 const REFRESH_MS = 10_000;
 const SHOWN_ENTRIES = 128;
@@ -48,7 +49,7 @@ export function SlowLog({ id }: { readonly id: string }) {
     <div class="stack">
       <div class="row between">
         <p class="muted">
-          What took longer than `slowlog-log-slower-than` says (microseconds; 10,000 unless it was set).
+          <Told text="What took longer than `slowlog-log-slower-than` says: microseconds, 10,000 unless it was set." />
         </p>
         {mayChange.value && (
           <button type="button" class="button" onClick={() => void empty()}>

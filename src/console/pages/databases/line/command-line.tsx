@@ -5,6 +5,7 @@ import { useAsk } from '../../../api/ask.js';
 import { mayChange } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration } from '../../../parts/format.js';
+import { Told } from '../../../parts/told.js';
 import { addressesOf, clientLine } from '../connect/addresses.js';
 import type { Database } from '../records.js';
 import { dangerOf, needsConnection } from './judged-line.js';
@@ -103,7 +104,9 @@ function Exchanges({ all, prompt, onOpen }: ExchangesProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <div ref={box} class="line-box" role="log" aria-label="Replies" tabIndex={0}>
       {all.length === 0 && (
-        <p class="muted">Type a command, `HELP` for help. Tab completes, arrows bring back what was typed before.</p>
+        <p class="muted">
+          <Told text="Type a command, `HELP` for help. Tab completes, arrows bring back what was typed before." />
+        </p>
       )}
       {all.map(({ at, line, reply, isBad, tookMs }) => (
         <div key={at}>

@@ -9,6 +9,7 @@ import { Icon } from '../../../parts/icon.js';
 import { Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
 import type { Database } from '../records.js';
 import { type AclUserLine, BUILT_IN, toldRules, userIn } from './rules.js';
 import { TokenDialog } from './token-dialog.js';
@@ -32,8 +33,7 @@ export function Users({ database }: { readonly database: Database }) {
     <div class="stack">
       <div class="row between">
         <p class="muted">
-          `default` is who the password and the REST token stand for, `default_ro` the read-only token: both follow the
-          database.
+          <Told text="`default` is who the password and the REST token stand for, `default_ro` the read-only token: both follow the database." />
         </p>
         {mayChange.value && (
           <button type="button" class="button primary" onClick={() => open({ what: 'new' })}>

@@ -71,15 +71,24 @@ export async function done(id: string, commands: readonly Words[]): Promise<read
   });
 }
 
-/** A page of `HSCAN` and its like. */
+/** Answers without a member, one after the other, before somebody is asked whether to look on. */
+const MAX_EMPTY_ANSWERS = 50;
+
+/** A page of `HSCAN` and its like. A pattern may meet nothing of many answers: they are passed over. */
 export async function scanned(
   name: 'HSCAN' | 'SSCAN' | 'ZSCAN',
   { id, key, cursor, filter }: PageAsk,
 ): Promise<{ readonly items: readonly string[]; readonly next: string | undefined }> {
   const match = filter === '' ? [] : ['MATCH', filter];
-  const [reply] = await done(id, [[name, key, cursor || '0', 'COUNT', PAGE_MEMBERS, ...match]]);
-  const [next, items] = reply as readonly [string, readonly string[]];
-  return { items, next: next === '0' ? undefined : next };
+  let at = cursor || '0';
+  for (let asked = 0; asked < MAX_EMPTY_ANSWERS; asked += 1) {
+    const [reply] = await done(id, [[name, key, at, 'COUNT', PAGE_MEMBERS, ...match]]);
+    const [next, items] = reply as readonly [string, readonly string[]];
+    if (next === '0') return { items, next: undefined };
+    if (items.length > 0) return { items, next };
+    at = next;
+  }
+  return { items: [], next: at };
 }
 
 /** Every two of a flat list. */

@@ -59,11 +59,18 @@ function columnsOf(id: string, key: Word, { opened, open, reload }: Opening): re
     reload();
   };
   return [
-    { title: 'Group', cell: ({ name }) => <code class="wrap-anywhere">{shownOf(String(name))}</code> },
+    {
+      title: 'Group',
+      cell: ({ name, ...group }) => (
+        <>
+          <code class="wrap-anywhere">{shownOf(String(name))}</code>
+          <div class="small muted">{String(group['last-delivered-id'])}</div>
+        </>
+      ),
+    },
     { title: 'Consumers', isNumber: true, cell: ({ consumers }) => whole(Number(consumers)) },
     { title: 'Pending', isNumber: true, cell: ({ pending }) => whole(Number(pending)) },
     { title: 'Lag', isNumber: true, cell: ({ lag }) => (lag === null ? '–' : whole(Number(lag))) },
-    { title: 'Last delivered', isWideOnly: true, cell: (group) => <code>{String(group['last-delivered-id'])}</code> },
     {
       title: 'Actions',
       cell: ({ name }) => (
@@ -115,7 +122,7 @@ function NewGroup({ id, stream, onMade }: NewGroupProps) {
   return (
     <form class="db-setting" onSubmit={send}>
       {field('New group', name)}
-      {field('Begins behind ($: new ones, 0: all)', from)}
+      {field('From ($: new, 0: all)', from)}
       <button type="submit" class="button" disabled={name.value === ''}>
         Make it
       </button>
