@@ -13,7 +13,11 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** The answer as a binary string, one character a byte, whatever it holds. */
+  readonly isBinary?: boolean;
 }
+
+const BYTES_A_PIECE = 8_192;
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
@@ -76,7 +80,7 @@ export function queryText(query: Query = {}): string {
 
 /** The answer's JSON, or its text where it is none. @throws CallError */
 export async function answered(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
-  const { body, headers = {}, signal } = options;
+  const { body, headers = {}, signal, isBinary = false } = options;
   const isChange = method !== 'GET' && method !== 'HEAD';
   let answer: Response;
   try {
@@ -94,11 +98,22 @@ export async function answered(method: string, path: string, options: CallOption
     if (signal?.aborted === true) throw error;
     throw new CallError(0, 'The server cannot be reached. It is asked again by itself.');
   }
+  if (answer.ok && isBinary) return binaryOf(await answer.arrayBuffer());
   const text = await answer.text();
   if (answer.ok) return parsedOr(text);
   if (answer.status === 401) endSession();
   const retryAfter = Number(answer.headers.get('Retry-After') ?? Number.NaN);
   throw new CallError(answer.status, errorIn(text) ?? `The server answered ${answer.status}.`, retryAfter || undefined);
+}
+
+/** In pieces: a call takes no million arguments. */
+function binaryOf(buffer: ArrayBuffer): string {
+  const bytes = new Uint8Array(buffer);
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += BYTES_A_PIECE) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + BYTES_A_PIECE));
+  }
+  return binary;
 }
 
 function parsedOr(text: string): unknown {

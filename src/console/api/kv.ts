@@ -1,19 +1,31 @@
 /** Commands of a database, many in one request. Strings of answers come as bytes: nothing is lost of what is no text. */
 import { answered, CallError } from './call.js';
+import { asTexts } from './kv-bytes.js';
+import { type RawReply, rawReplies } from './resp.js';
 
 /** As replies nest; strings are binary strings, one character a byte (see `textOf`). */
 export type Reply = string | number | null | boolean | readonly Reply[];
 export type Result = { readonly result: Reply } | { readonly error: string };
-export type Words = readonly (string | number)[];
+/** A text, a number, or bytes that are no text. */
+export type Word = string | number | { readonly base64: string };
+export type Words = readonly Word[];
 
 const OPTIONS = { headers: { 'Svc-Encoding': 'base64' } } as const;
 
 /**
  * Each command's result or error, in order.
- * @param words  texts; bytes that are no text can be given as `{ base64 }` where a command's word takes them. @throws CallError
+ * @throws CallError
  */
 export async function pipeline(database: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
   return run(`/console/api/kv/${database}`, commands, signal);
+}
+
+/** One command's reply as the native protocol has it, which tells statuses from strings. @throws CallError */
+export async function raw(database: string, words: Words): Promise<RawReply> {
+  const options = { headers: { 'Svc-Response-Format': 'resp2' }, body: [asTexts(words)], isBinary: true };
+  const [reply] = rawReplies((await answered('POST', `/console/api/kv/${database}`, options)) as string);
+  if (reply === undefined) throw new CallError(0, 'The answer could not be read.');
+  return reply;
 }
 
 /** All of them, or none. @throws CallError */
@@ -29,7 +41,7 @@ export async function command(database: string, ...words: Words): Promise<Reply>
 }
 
 async function run(path: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
-  const answer = await answered('POST', path, { ...OPTIONS, body: commands, signal });
+  const answer = await answered('POST', path, { ...OPTIONS, body: commands.map(asTexts), signal });
   return (answer as Result[]).map((one) => ('error' in one ? one : { result: decoded(one.result) }));
 }
 
@@ -44,7 +56,17 @@ function decoded(reply: Reply): Reply {
   }
 }
 
-const STRICT = new TextDecoder('utf-8', { fatal: true });
+/** What a command takes for a binary string. */
+export function wordOf(binary: string): Word {
+  return textOf(binary) ?? { base64: btoa(binary) };
+}
+
+/** The binary string of a text. */
+export function binaryOfText(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
+
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The text of a binary string; undefined: its bytes are no UTF-8. */
 export function textOf(binary: string): string | undefined {
@@ -55,16 +77,33 @@ export function textOf(binary: string): string | undefined {
   }
 }
 
+/** The beginning of a binary string, without a part of a character at its end. */
+export function beginningOf(binary: string, length: number): string {
+  const end = Math.min(length, binary.length);
+  let lead = end - 1;
+  while (lead > end - 4 && isContinuation(binary.charCodeAt(lead))) lead -= 1;
+  const code = binary.charCodeAt(lead);
+  const width = code >= 0xf0 ? 4 : code >= 0xe0 ? 3 : code >= 0xc0 ? 2 : 1;
+  return binary.slice(0, lead + width > end ? lead : end);
+}
+
+function isContinuation(code: number): boolean {
+  return (code & 0xc0) === 0x80;
+}
+
 export function bytesOf(binary: string): Uint8Array {
   return Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
 }
 
-/** As redis-cli shows it: text where it is text, `\x..` for what is not printable. */
+/** Text where it is text, `\x..` for all that would not be seen, and for each byte of what is none. */
 export function shownOf(binary: string): string {
   const text = textOf(binary);
-  if (text !== undefined) return text;
-  return Array.from(binary, (unit) => {
-    const code = unit.charCodeAt(0);
-    return code >= 0x20 && code < 0x7f ? unit : `\\x${code.toString(16).padStart(2, '0')}`;
-  }).join('');
+  if (text === undefined)
+    return Array.from(binary, (unit) => (unit >= ' ' && unit < '\x7f' ? unit : escaped(unit))).join('');
+  return text.replaceAll(/\p{Cc}/gu, (unit) => (/[\n\r\t]/.test(unit) ? unit : escaped(unit)));
+}
+
+/** @param unit one byte */
+export function escaped(unit: string): string {
+  return `\\x${unit.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }

@@ -1,6 +1,7 @@
 /** Texts to be copied, and any value that came from somewhere: always as text. */
 import { useSignal } from '@preact/signals';
 import { Icon } from './icon.js';
+import { indentedJson } from './json.js';
 import { failed } from './toast.js';
 
 const COPIED_MS = 1_500;
@@ -66,7 +67,7 @@ export function Code({ text, label, copied = text }: CodeProps) {
 export function pretty(text: string): string {
   if (!/^\s*[[{"]/.test(text) || text.length > MAX_DRAWN_CHARACTERS) return text;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return indentedJson(text);
   } catch {
     return text;
   }

@@ -1,6 +1,95 @@
-/** One database. */
+/** One database: what it is, how to reach it, what is in it, and what is done with it; a tab each. */
+import lazy, { ErrorBoundary } from 'preact-iso/lazy';
+import { type Asked, useAsk } from '../../api/ask.js';
+import { manage } from '../../api/call.js';
+import { mayUseData } from '../../api/session.js';
+import { StateBadge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
+import { Shown } from '../../parts/states.js';
+import { Tabs, useTab } from '../../parts/tabs.js';
+import { failed } from '../../parts/toast.js';
+import { Told } from '../../parts/told.js';
+import { Backups } from './backups/backups.js';
+import { Connect } from './connect/connect.js';
+import { Diagnosis } from './diagnosis/diagnosis.js';
+import { About } from './overview/about.js';
+import type { Database } from './records.js';
+import { Users } from './users/users.js';
 
-export default function Database() {
-  return <PageHead title="Database" />;
+const DataBrowser = lazy(() => import('./data/data-browser.js'));
+const CommandLine = lazy(() => import('./line/command-line.js'));
+
+const REFRESH_MS = 30_000;
+
+const ABOUT = { id: 'overview', label: 'Overview' } as const;
+const TABS = [
+  ABOUT,
+  { id: 'connect', label: 'Connect' },
+  { id: 'data', label: 'Data' },
+  { id: 'line', label: 'Command line' },
+  { id: 'diagnosis', label: 'Diagnosis' },
+  { id: 'backups', label: 'Backups' },
+  { id: 'users', label: 'Access control' },
+] as const;
+/** What is left for those who do not see the tokens of data. */
+const TABS_WITHOUT_DATA = [ABOUT, TABS[5]] as const;
+
+export default function DatabasePage({ id = '' }: { readonly id?: string }) {
+  const asked = useAsk(id, (signal) => manage('GET /v2/kv/database/{id}', { path: { id }, signal }), REFRESH_MS);
+  const { data } = asked;
+  const tabs = mayUseData.value ? TABS : TABS_WITHOUT_DATA;
+  const tab = useTab(tabs);
+  const badge = data === undefined ? undefined : <StateBadge state={data.state} />;
+  return (
+    <>
+      <PageHead
+        title={data?.database_name ?? 'Database'}
+        crumbs={[['/console/databases', 'Databases']]}
+        badge={badge}
+      />
+      <Tabs label="Parts of the database" tabs={tabs} />
+      {data?.state === 'suspended' && <Suspended />}
+      <ErrorBoundary onError={failed}>
+        {/* Keys need no record: they are there before it is. */}
+        {tab === 'data' ? (
+          <DataBrowser database={id} />
+        ) : (
+          <Shown asked={asked}>{(database) => <TabOf key={tab} tab={tab} database={database} asked={asked} />}</Shown>
+        )}
+      </ErrorBoundary>
+    </>
+  );
+}
+
+interface TabProps {
+  readonly tab: string;
+  readonly database: Database;
+  readonly asked: Asked<Database>;
+}
+
+function TabOf({ tab, database, asked }: TabProps) {
+  switch (tab) {
+    case 'connect':
+      return <Connect database={database} onChanged={asked.reload} />;
+    case 'line':
+      return <CommandLine database={database} />;
+    case 'diagnosis':
+      return <Diagnosis database={database} />;
+    case 'backups':
+      return <Backups database={database} onChanged={asked.reload} />;
+    case 'users':
+      return <Users database={database} />;
+    default:
+      return <About database={database} onChanged={asked.reload} />;
+  }
+}
+
+function Suspended() {
+  return (
+    <p class="note warn">
+      <span>
+        <Told text="This database is suspended: nobody gets in, and what it holds is kept. `millrace db activate` lets them in again." />
+      </span>
+    </p>
+  );
 }

@@ -1,0 +1,153 @@
+/** Moments of a database that are kept: made, put back, deleted. */
+import { useSignal } from '@preact/signals';
+import type { Operations } from '#api';
+import { useAsk } from '../../../api/ask.js';
+import { manage } from '../../../api/call.js';
+import { mayChange, mayUseData } from '../../../api/session.js';
+import { Badge, StateBadge } from '../../../parts/badge.js';
+import { asked } from '../../../parts/dialog.js';
+import { bytes } from '../../../parts/format.js';
+import { Empty, Shown } from '../../../parts/states.js';
+import { type Column, Table } from '../../../parts/table.js';
+import { Time } from '../../../parts/time.js';
+import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
+import type { DatabaseTabProps } from '../records.js';
+
+type Backup = Operations['GET /v2/kv/list-backup/{id}'][number];
+
+const REFRESH_MS = 5_000;
+
+export function Backups({ database, onChanged }: DatabaseTabProps) {
+  const id = database.database_id;
+  const list = useAsk(
+    `backups ${id}`,
+    (signal) => manage('GET /v2/kv/list-backup/{id}', { path: { id }, signal }),
+    REFRESH_MS,
+  );
+  const isAllowed = mayChange.value && mayUseData.value;
+  const columns = isAllowed ? [...COLUMNS, actionsOf(database, list.reload, onChanged)] : COLUMNS;
+  return (
+    <div class="stack">
+      {isAllowed && <NewBackup id={id} onMade={list.reload} />}
+      <Shown asked={list}>
+        {(backups) => (
+          <Table
+            label="Backups"
+            columns={columns}
+            rows={backups}
+            idOf={(backup) => backup.backup_id}
+            empty={
+              <Empty title="There is no backup yet">
+                Keep a moment before a risky change; a daily one is switched on in the overview.
+              </Empty>
+            }
+          />
+        )}
+      </Shown>
+      <p class="small muted">
+        <Told text="They lie in the installation, and cannot be fetched from here: `millrace backup create --to DIRECTORY` copies the whole installation with all of them." />
+      </p>
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Backup>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, daily_backup }) => (
+      <span class="row">
+        <span class="wrap-anywhere" dir="auto">
+          {name}
+        </span>
+        {daily_backup === 'true' && <Badge>daily</Badge>}
+      </span>
+    ),
+  },
+  { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+  { title: 'Size', isNumber: true, cell: ({ backup_size }) => (backup_size === 0 ? '–' : bytes(backup_size)) },
+  { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} /> },
+];
+
+function actionsOf(
+  { database_id: id, database_name: name }: DatabaseTabProps['database'],
+  reload: () => void,
+  onChanged: () => void,
+): Column<Backup> {
+  const restore = async (backup: Backup) => {
+    const isSure = await asked({
+      title: `Put “${backup.name}” back?`,
+      text: 'It takes the place of all that the database holds now. Keep a backup of that first if it matters.',
+      action: 'Put it back',
+      isDangerous: true,
+      typed: name,
+    });
+    if (!isSure) return;
+    const body = { backup_id: backup.backup_id };
+    await doing(() => manage('POST /v2/kv/restore-backup/{id}', { path: { id }, body }), `${name} is as it was then.`);
+    onChanged();
+  };
+  const remove = async ({ backup_id, name: called }: Backup) => {
+    const isSure = await asked({
+      title: `Delete “${called}”?`,
+      text: 'It cannot be put back any more.',
+      action: 'Delete',
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    await doing(
+      () => manage('DELETE /v2/kv/delete-backup/{id}/{backup_id}', { path: { id, backup_id } }),
+      `${called} is deleted.`,
+    );
+    reload();
+  };
+  return {
+    title: 'Actions',
+    cell: (backup) => (
+      <span class="row">
+        {backup.state === 'completed' && (
+          <button type="button" class="button small" onClick={() => void restore(backup)}>
+            Restore
+          </button>
+        )}
+        {backup.state !== 'pending' && (
+          <button type="button" class="button small danger" onClick={() => void remove(backup)}>
+            Delete
+          </button>
+        )}
+      </span>
+    ),
+  };
+}
+
+function NewBackup({ id, onMade }: { readonly id: string; onMade(): void }) {
+  const name = useSignal('');
+  const send = async (event: Event) => {
+    event.preventDefault();
+    const body = { name: name.value.trim() };
+    const isDone = await doing(
+      () => manage('POST /v2/kv/create-backup/{id}', { path: { id }, body }),
+      'The backup is under way.',
+    );
+    if (isDone) name.value = '';
+    onMade();
+  };
+  return (
+    <form class="db-setting" onSubmit={send}>
+      <label class="field">
+        <span>Name of a new backup</span>
+        <input
+          value={name.value}
+          placeholder="before the move"
+          autocomplete="off"
+          onInput={({ currentTarget }) => {
+            name.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <button type="submit" class="button primary" disabled={name.value.trim() === ''}>
+        Keep a backup
+      </button>
+    </form>
+  );
+}

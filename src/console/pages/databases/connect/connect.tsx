@@ -1,0 +1,145 @@
+/** How to reach a database: its addresses and secrets, and ready lines for each client. */
+import { type Signal, useSignal } from '@preact/signals';
+import { manage } from '../../../api/call.js';
+import { usePageQuery } from '../../../api/query.js';
+import { mayChange } from '../../../api/session.js';
+import { Code, CopyButton } from '../../../parts/code.js';
+import { asked } from '../../../parts/dialog.js';
+import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
+import type { Database, DatabaseTabProps } from '../records.js';
+import { addressesOf, HIDDEN } from './addresses.js';
+import { snippetsFor } from './snippets.js';
+
+export function Connect({ database, onChanged }: DatabaseTabProps) {
+  const isOpen = useSignal(false);
+  if (database.rest_token === undefined) {
+    return (
+      <p class="note warn">
+        <span>
+          <Told text="The tokens of this database are not kept on the server, or not for you: whoever may, gives it new ones with `millrace db reset-password`." />
+        </span>
+      </p>
+    );
+  }
+  return (
+    <div class="stack">
+      <Secrets database={database} isOpen={isOpen} onChanged={onChanged} />
+      <Snippets database={database} isOpen={isOpen} />
+    </div>
+  );
+}
+
+interface SecretsProps extends DatabaseTabProps {
+  readonly isOpen: Signal<boolean>;
+}
+
+function Secrets({ database, isOpen, onChanged }: SecretsProps) {
+  const open = addressesOf(database, true);
+  return (
+    <section class="card stack">
+      <div class="row between">
+        <h2>Addresses and secrets</h2>
+        <div class="row">
+          <button
+            type="button"
+            class="button"
+            aria-pressed={isOpen.value}
+            onClick={() => {
+              isOpen.value = !isOpen.value;
+            }}
+          >
+            {isOpen.value ? 'Hide secrets' : 'Show secrets'}
+          </button>
+          {mayChange.value && <ResetButton database={database} onChanged={onChanged} />}
+        </div>
+      </div>
+      <dl class="facts db-secrets">
+        <Line name="REST address" text={open.restUrl} isOpen />
+        <Line name="Host" text={open.host} isOpen />
+        <Line name="Port" text={String(open.port)} isOpen />
+        <Line name="Password" text={open.password} isOpen={isOpen.value} />
+        <Line name="REST token" text={open.token} isOpen={isOpen.value} />
+        <Line name="Read-only token" text={open.readOnlyToken} isOpen={isOpen.value} />
+      </dl>
+    </section>
+  );
+}
+
+interface LineProps {
+  readonly name: string;
+  readonly text: string;
+  readonly isOpen: boolean;
+}
+
+/** What is hidden can be copied all the same. */
+function Line({ name, text, isOpen }: LineProps) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class="row between">
+        <code class="wrap-anywhere">{isOpen ? text : HIDDEN}</code>
+        <CopyButton text={text} />
+      </dd>
+    </>
+  );
+}
+
+function ResetButton({ database, onChanged }: DatabaseTabProps) {
+  const { database_id: id, database_name: name } = database;
+  const reset = async () => {
+    const isSure = await asked({
+      title: 'New password and tokens?',
+      text: 'Those of now open nothing any more, and connections that came with them are ended.',
+      action: 'Give it new ones',
+      isDangerous: true,
+      typed: name,
+    });
+    if (!isSure) return;
+    await doing(
+      () => manage('POST /v2/kv/reset-password/{id}', { path: { id } }),
+      'It has a new password and new tokens.',
+    );
+    onChanged();
+  };
+  return (
+    <button type="button" class="button danger" onClick={() => void reset()}>
+      Reset
+    </button>
+  );
+}
+
+/** Which client is shown is in the address; what is copied has the secrets in it, whether they are seen or not. */
+function Snippets({ database, isOpen }: { readonly database: Database; readonly isOpen: Signal<boolean> }) {
+  const [query, set] = usePageQuery();
+  const shown = snippetsFor(addressesOf(database, isOpen.value));
+  const whole = snippetsFor(addressesOf(database, true));
+  const at = Math.max(
+    0,
+    shown.findIndex(({ id }) => id === query.client),
+  );
+  const snippet = shown[at];
+  return (
+    <section class="card stack">
+      <h2>Ready lines</h2>
+      <fieldset class="choices">
+        <legend class="visually-hidden">Client</legend>
+        {shown.map(({ id, label }, index) => (
+          <button
+            key={id}
+            type="button"
+            class="button small"
+            aria-pressed={index === at}
+            onClick={() => set({ client: id })}
+          >
+            {label}
+          </button>
+        ))}
+      </fieldset>
+      <p class="muted">
+        <Told text={snippet?.note ?? ''} />
+      </p>
+      <Code text={snippet?.text ?? ''} copied={whole[at]?.text} />
+    </section>
+  );
+}

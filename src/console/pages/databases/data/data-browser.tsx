@@ -1,0 +1,175 @@
+/** What is in a database: its keys beside the one that is open. All of it is in the address. */
+import { type Signal, useSignal } from '@preact/signals';
+import { usePageQuery } from '../../../api/query.js';
+import { mayChange } from '../../../api/session.js';
+import { FilterBar } from '../../../parts/filter-bar.js';
+import { Icon } from '../../../parts/icon.js';
+import { deleteKeys, forgetSent, goneKeys, keysAreBack } from './deletions.js';
+import { FlatKeys, FolderKeys } from './key-lists.js';
+import { KeyPage } from './key-page.js';
+import { addressOfKey, KEY_TYPES, keyOfAddress, TYPE_LABELS } from './listed-keys.js';
+import { NewKey } from './new-key.js';
+
+const NO_KEY = { key: undefined, key64: undefined } as const;
+const NONE: ReadonlySet<string> = new Set();
+
+export default function DataBrowser({ database: id }: { readonly database: string }) {
+  const [query, set] = usePageQuery();
+  const round = useSignal(0);
+  const chosen = useSignal(NONE);
+  const isMaking = useSignal(false);
+  const opened = keyOfAddress(query);
+  const again = () => {
+    forgetSent(id);
+    round.value += 1;
+  };
+  const remove = (names: readonly string[]) => {
+    deleteKeys(id, names);
+    chosen.value = NONE;
+    if (opened !== undefined && names.includes(opened)) set(NO_KEY);
+  };
+  const show = (name: string) => {
+    keysAreBack(id, [name]);
+    set({ ...NO_KEY, ...addressOfKey(name) });
+    again();
+  };
+  return (
+    <div class={`key-browser ${opened === undefined ? '' : 'has-key'}`}>
+      <section class="key-side" aria-label="All keys">
+        <Tools isMaking={isMaking} onReload={again} />
+        {chosen.value.size > 0 && <ChosenKeys chosen={chosen} onDelete={remove} />}
+        <Keys id={id} round={round.value} opened={opened} chosen={chosen} />
+      </section>
+      <section class="key-main" aria-label="The open key">
+        {opened === undefined ? (
+          <p class="empty">Choose a key to see what is in it.</p>
+        ) : (
+          <KeyPage
+            key={opened}
+            id={id}
+            name={opened}
+            onClose={() => set(NO_KEY)}
+            onMoved={show}
+            onDelete={() => remove([opened])}
+          />
+        )}
+      </section>
+      {isMaking.value && <NewKey id={id} onClose={() => closed(isMaking)} onMade={show} />}
+    </div>
+  );
+}
+
+function closed(isOpen: Signal<boolean>): void {
+  isOpen.value = false;
+}
+
+interface KeysProps {
+  readonly id: string;
+  readonly round: number;
+  readonly opened: string | undefined;
+  readonly chosen: Signal<ReadonlySet<string>>;
+}
+
+function Keys({ id, round, opened, chosen }: KeysProps) {
+  const [query] = usePageQuery();
+  const filter = { match: patternOf(query.match), type: KEY_TYPES.find((type) => type === query.type) ?? '' };
+  const List = isFlat(query) ? FlatKeys : FolderKeys;
+  const choose = (name: string) => {
+    const next = new Set(chosen.value);
+    if (!next.delete(name)) next.add(name);
+    chosen.value = next;
+  };
+  return (
+    <List
+      id={id}
+      filter={filter}
+      round={round}
+      opened={opened}
+      chosen={mayChange.value ? chosen.value : undefined}
+      gone={goneKeys(id)}
+      onChoose={choose}
+    />
+  );
+}
+
+/** A pattern finds keys in all folders. */
+function isFlat({ view, match }: Readonly<Record<string, string | undefined>>): boolean {
+  return view === 'list' || Boolean(match);
+}
+
+/** A part of a name is meant where there is nothing of a pattern in it. */
+function patternOf(words = ''): string {
+  return words === '' || /[*?[\\]/.test(words) ? words : `*${words}*`;
+}
+
+function Tools({ isMaking, onReload }: { readonly isMaking: Signal<boolean>; onReload(): void }) {
+  const [query, set] = usePageQuery();
+  const flat = isFlat(query);
+  return (
+    <FilterBar
+      filters={[
+        { name: 'match', label: 'Pattern', placeholder: 'user:* or a part' },
+        {
+          name: 'type',
+          label: 'Type',
+          options: [['', 'all'], ...KEY_TYPES.map((type) => [type, TYPE_LABELS[type]] as const)],
+        },
+      ]}
+    >
+      <fieldset class="choices">
+        <legend class="visually-hidden">How keys are shown</legend>
+        <button
+          type="button"
+          class="button"
+          aria-pressed={!flat}
+          onClick={() => set({ view: undefined, match: undefined })}
+        >
+          Folders
+        </button>
+        <button type="button" class="button" aria-pressed={flat} onClick={() => set({ view: 'list' })}>
+          List
+        </button>
+        <button type="button" class="button icon" aria-label="Load the keys again" onClick={onReload}>
+          <Icon name="reload" />
+        </button>
+        {mayChange.value && (
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => {
+              isMaking.value = true;
+            }}
+          >
+            <Icon name="plus" />
+            New key
+          </button>
+        )}
+      </fieldset>
+    </FilterBar>
+  );
+}
+
+interface ChosenKeysProps {
+  readonly chosen: Signal<ReadonlySet<string>>;
+  onDelete(names: readonly string[]): void;
+}
+
+function ChosenKeys({ chosen, onDelete }: ChosenKeysProps) {
+  return (
+    <div class="note">
+      <span class="grow">{chosen.value.size} chosen</span>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          chosen.value = NONE;
+        }}
+      >
+        None
+      </button>
+      <button type="button" class="button small" onClick={() => onDelete([...chosen.value])}>
+        Delete them
+      </button>
+    </div>
+  );
+}

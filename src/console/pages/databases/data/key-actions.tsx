@@ -1,0 +1,112 @@
+/** What is done with a whole key: another name, a copy, its end at a time, its end now. */
+import { useSignal } from '@preact/signals';
+import { CallError } from '../../../api/call.js';
+import { binaryOfText, command, textOf, wordOf } from '../../../api/kv.js';
+import { mayChange } from '../../../api/session.js';
+import { Dialog } from '../../../parts/dialog.js';
+import { Choice, TextField } from '../../../parts/field.js';
+import { doing } from '../../../parts/toast.js';
+import type { KeyPageProps, KeyRecord } from './key-page.js';
+
+type What = 'rename' | 'copy' | 'expire';
+
+export interface KeyActionsProps extends KeyPageProps {
+  readonly record: KeyRecord;
+  onChanged(): void;
+}
+
+export function KeyActions(props: KeyActionsProps) {
+  const opened = useSignal<What | undefined>(undefined);
+  if (!mayChange.value) return null;
+  const close = () => {
+    opened.value = undefined;
+  };
+  const button = (what: What, label: string) => (
+    <button
+      type="button"
+      class="button small"
+      onClick={() => {
+        opened.value = what;
+      }}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div class="row">
+      {button('rename', 'Rename')}
+      {button('copy', 'Copy')}
+      {button('expire', 'Expiry')}
+      <button type="button" class="button small danger" onClick={props.onDelete}>
+        Delete
+      </button>
+      {(opened.value === 'rename' || opened.value === 'copy') && (
+        <NameDialog {...props} what={opened.value} onClose={close} />
+      )}
+      {opened.value === 'expire' && <ExpiryDialog {...props} onClose={close} />}
+    </div>
+  );
+}
+
+function NameDialog({ id, name, what, onClose, onMoved }: KeyActionsProps & { readonly what: 'rename' | 'copy' }) {
+  const next = useSignal(textOf(name) ?? '');
+  const isRename = what === 'rename';
+  const send = async (event: Event) => {
+    event.preventDefault();
+    const work = async () => {
+      const done = await command(id, isRename ? 'RENAMENX' : 'COPY', wordOf(name), next.value);
+      if (done !== 1) throw new CallError(409, 'There is a key of that name already.');
+    };
+    if (!(await doing(work, isRename ? 'It has its new name.' : 'It is copied.'))) return;
+    onClose();
+    onMoved(binaryOfText(next.value));
+  };
+  return (
+    <Dialog title={isRename ? 'Rename' : 'Copy'} onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <TextField label={isRename ? 'New name' : 'Name of the copy'} value={next} />
+        <button type="submit" class="button primary" disabled={next.value === textOf(name)}>
+          {isRename ? 'Rename' : 'Copy'}
+        </button>
+      </form>
+    </Dialog>
+  );
+}
+
+const EXPIRIES = [
+  ['in', 'after seconds'],
+  ['at', 'at a moment'],
+  ['never', 'never: it stays'],
+] as const;
+
+function ExpiryDialog({ id, name, record, onClose, onChanged }: KeyActionsProps) {
+  const how = useSignal<string>('in');
+  const seconds = useSignal(record.ttlMs === null ? '3600' : String(Math.ceil(record.ttlMs / 1_000)));
+  const moment = useSignal('');
+  const send = async (event: Event) => {
+    event.preventDefault();
+    const key = wordOf(name);
+    const work = () => {
+      if (how.value === 'never') return command(id, 'PERSIST', key);
+      if (how.value === 'in') return command(id, 'EXPIRE', key, seconds.value);
+      return command(id, 'PEXPIREAT', key, new Date(moment.value).getTime());
+    };
+    if (!(await doing(work, how.value === 'never' ? 'It stays.' : 'It has its expiry.'))) return;
+    onClose();
+    onChanged();
+  };
+  return (
+    <Dialog title="Expiry" onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <Choice label="It expires" value={how} options={EXPIRIES} />
+        {how.value === 'in' && <TextField label="Seconds" type="number" value={seconds} isRequired />}
+        {how.value === 'at' && (
+          <TextField label="Moment, in your zone" type="datetime-local" value={moment} isRequired />
+        )}
+        <button type="submit" class="button primary">
+          Set
+        </button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,124 @@
+/** One key: what it is, what can be done with it, and its value in the editor of its type. */
+import { type Asked, useAsk } from '../../../api/ask.js';
+import { CallError } from '../../../api/call.js';
+import { pipeline, type Result, shownOf, wordOf } from '../../../api/kv.js';
+import { CopyButton } from '../../../parts/code.js';
+import { bytes, duration } from '../../../parts/format.js';
+import { Icon } from '../../../parts/icon.js';
+import { Shown } from '../../../parts/states.js';
+import { CollectionView } from './collection-view.js';
+import { COLLECTIONS } from './collections/index.js';
+import { JsonView } from './json/json-view.js';
+import { KeyActions } from './key-actions.js';
+import { TypeMark } from './key-row.js';
+import { KEY_TYPES, type KeyType } from './listed-keys.js';
+import { StreamView } from './stream/stream-view.js';
+import { StringView } from './string-view.js';
+
+export interface KeyPageProps {
+  readonly id: string;
+  /** A binary string. */
+  readonly name: string;
+  onClose(): void;
+  /** It has another name, or another key is to be shown. */
+  onMoved(name: string): void;
+  onDelete(): void;
+}
+
+export interface KeyRecord {
+  readonly type: KeyType;
+  readonly ttlMs: number | null;
+  readonly bytes: number;
+  readonly encoding: string;
+}
+
+const SHOWN_CHARACTERS = 500;
+
+export function KeyPage(props: KeyPageProps) {
+  const { id, name, onClose } = props;
+  const asked = useAsk(`${id} ${name}`, (signal) => recordOf(id, name, signal));
+  return (
+    <div class="stack">
+      <div class="row top">
+        <h2 class="grow wrap-anywhere key-name" dir="auto">
+          {shownOf(name).slice(0, SHOWN_CHARACTERS) || '(the empty name)'}
+        </h2>
+        <CopyButton text={shownOf(name)} label="Copy name" />
+        <button type="button" class="button icon" aria-label="Load it again" onClick={asked.reload}>
+          <Icon name="reload" />
+        </button>
+        <button type="button" class="button icon" aria-label="Close the key" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <Shown asked={asked}>
+        {(record) =>
+          record === undefined ? (
+            <p class="empty">There is no such key: it expired, or was deleted.</p>
+          ) : (
+            <Known {...props} record={record} asked={asked} />
+          )
+        }
+      </Shown>
+    </div>
+  );
+}
+
+interface KnownProps extends KeyPageProps {
+  readonly record: KeyRecord;
+  readonly asked: Asked<KeyRecord | undefined>;
+}
+
+function Known({ record, asked, ...props }: KnownProps) {
+  const { type, ttlMs, bytes: size, encoding } = record;
+  return (
+    <>
+      <div class="row">
+        <TypeMark type={type} />
+        <span class="muted">
+          {bytes(size)} · {encoding} · {ttlMs === null ? 'no expiry' : `expires in ${duration(ttlMs)}`}
+        </span>
+      </div>
+      <KeyActions {...props} record={record} onChanged={asked.reload} />
+      <Value {...props} record={record} onChanged={asked.reload} />
+    </>
+  );
+}
+
+interface ValueProps extends Pick<KeyPageProps, 'id' | 'name'> {
+  readonly record: KeyRecord;
+  onChanged(): void;
+}
+
+function Value({ id, name, record, onChanged }: ValueProps) {
+  const shared = { id, name, record, onChanged };
+  if (record.type === 'string') return <StringView {...shared} />;
+  if (record.type === 'stream') return <StreamView {...shared} />;
+  if (record.type === 'ReJSON-RL') return <JsonView {...shared} />;
+  return <CollectionView {...shared} kind={COLLECTIONS[record.type]} />;
+}
+
+/** Undefined: there is no such key. @throws CallError */
+async function recordOf(id: string, name: string, signal: AbortSignal): Promise<KeyRecord | undefined> {
+  const key = wordOf(name);
+  const results = await pipeline(
+    id,
+    [
+      ['TYPE', key],
+      ['PTTL', key],
+      ['MEMORY', 'USAGE', key],
+      ['OBJECT', 'ENCODING', key],
+    ],
+    signal,
+  );
+  const [type, ttl, size, encoding] = results.map(resultOf);
+  const known = KEY_TYPES.find((one) => one === type);
+  if (known === undefined) return undefined;
+  return { type: known, ttlMs: Number(ttl) < 0 ? null : Number(ttl), bytes: Number(size), encoding: String(encoding) };
+}
+
+function resultOf(result: Result) {
+  if (!('error' in result)) return result.result;
+  if (result.error.includes('not here')) return 'none';
+  throw new CallError(400, result.error);
+}

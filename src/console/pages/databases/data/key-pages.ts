@@ -1,0 +1,73 @@
+/** Keys that a filter meets, page after page as they are scrolled to. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { BEGIN, type KeyFilter, keysPage, type ListedKey } from './listed-keys.js';
+
+/** More are not held in a page: a filter finds the rest. */
+const MAX_HELD_KEYS = 200_000;
+/** Answers without a key, one after the other, before somebody is asked whether to look on. */
+const MAX_EMPTY_ANSWERS = 40;
+
+export interface KeyPages {
+  readonly keys: readonly ListedKey[];
+  readonly isLoading: boolean;
+  /** Nothing is left to look through. */
+  readonly isWhole: boolean;
+  /** It stopped before the end: there is a button to go on. */
+  readonly isPaused: boolean;
+  readonly error: Error | undefined;
+  more(): void;
+}
+
+interface State {
+  readonly keys: readonly ListedKey[];
+  readonly cursor: string;
+  readonly isLoading: boolean;
+  readonly isPaused: boolean;
+  readonly error: Error | undefined;
+}
+
+const EMPTY: State = { keys: [], cursor: BEGIN, isLoading: true, isPaused: false, error: undefined };
+
+/** @param round another one begins anew */
+export function useKeyPages(id: string, filter: KeyFilter, round: number): KeyPages {
+  const state = useSignal<State>(EMPTY);
+  const asking = useRef<AbortController | undefined>(undefined);
+  const load = async (before: State) => {
+    asking.current?.abort();
+    const controller = new AbortController();
+    asking.current = controller;
+    state.value = { ...before, isLoading: true, isPaused: false, error: undefined };
+    try {
+      const next = await nextPage(id, filter, before, controller.signal);
+      if (!controller.signal.aborted) state.value = next;
+    } catch (error) {
+      if (!controller.signal.aborted)
+        state.value = { ...before, isLoading: false, isPaused: true, error: error as Error };
+    }
+  };
+  useEffect(() => {
+    void load(EMPTY);
+    return () => asking.current?.abort();
+  }, [id, filter.match, filter.type, round]);
+  const { keys, cursor, isLoading, isPaused, error } = state.value;
+  const isWhole = !isLoading && !isPaused && cursor === BEGIN;
+  const more = () => {
+    if (!isLoading && !isWhole) void load(state.value);
+  };
+  return { keys, isLoading, isPaused, isWhole, error, more };
+}
+
+/** Asks until there is a key, as an answer may have none, and what is behind it many. */
+async function nextPage(id: string, filter: KeyFilter, before: State, signal: AbortSignal): Promise<State> {
+  let { cursor } = before;
+  for (let asked = 0; asked < MAX_EMPTY_ANSWERS; asked += 1) {
+    const page = await keysPage(id, filter, cursor, signal);
+    cursor = page.cursor;
+    if (page.keys.length === 0 && cursor !== BEGIN) continue;
+    const keys = [...before.keys, ...page.keys];
+    const isPaused = keys.length >= MAX_HELD_KEYS && cursor !== BEGIN;
+    return { keys, cursor, isLoading: false, isPaused, error: undefined };
+  }
+  return { ...before, cursor, isLoading: false, isPaused: true, error: undefined };
+}

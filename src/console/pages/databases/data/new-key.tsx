@@ -1,0 +1,83 @@
+/** Asks for a new key: its name, type, first content and expiry. */
+import { useSignal } from '@preact/signals';
+import { CallError } from '../../../api/call.js';
+import { binaryOfText, command, type Words } from '../../../api/kv.js';
+import { Dialog } from '../../../parts/dialog.js';
+import { Choice, TextField } from '../../../parts/field.js';
+import { doing } from '../../../parts/toast.js';
+import { done } from './collections/collection.js';
+import { KEY_TYPES, type KeyType, TYPE_LABELS } from './listed-keys.js';
+
+export interface NewKeyProps {
+  readonly id: string;
+  onClose(): void;
+  onMade(name: string): void;
+}
+
+/** What the first content is made of: the label of its name where it has one, and of its value. */
+const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value: string, example: string]>> = {
+  string: [undefined, 'Value', 'hello'],
+  hash: ['Field', 'Value', 'Ada'],
+  list: [undefined, 'First element', 'a'],
+  set: [undefined, 'First member', 'red'],
+  zset: ['Score', 'Member', 'ada'],
+  stream: ['Field', 'Value', '42'],
+  'ReJSON-RL': [undefined, 'Document', '{}'],
+};
+
+export function NewKey({ id, onClose, onMade }: NewKeyProps) {
+  const name = useSignal('');
+  const type = useSignal<string>('string');
+  const part = useSignal('');
+  const value = useSignal('');
+  const ttl = useSignal('');
+  const shape = type.value as KeyType;
+  const [partLabel, valueLabel, example] = PARTS[shape];
+  const send = async (event: Event) => {
+    event.preventDefault();
+    const work = async () => {
+      if ((await command(id, 'EXISTS', name.value)) !== 0)
+        throw new CallError(409, 'There is a key of that name already.');
+      const end = ttl.value === '' ? [] : [['EXPIRE', name.value, ttl.value]];
+      await done(id, [firstCommand(shape, name.value, part.value, value.value), ...end]);
+    };
+    if (!(await doing(work, 'It is there.'))) return;
+    onClose();
+    onMade(binaryOfText(name.value));
+  };
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <div class="form-grid">
+          <TextField label="Name" value={name} isRequired placeholder="user:1" />
+          <Choice label="Type" value={type} options={KEY_TYPES.map((one) => [one, TYPE_LABELS[one]] as const)} />
+        </div>
+        {partLabel !== undefined && <TextField label={partLabel} value={part} isRequired />}
+        <TextField label={valueLabel} value={value} isLong placeholder={example} />
+        <TextField label="Expires after seconds" type="number" value={ttl} hint="Empty: it stays." />
+        <button type="submit" class="button primary" disabled={name.value === ''}>
+          Make it
+        </button>
+      </form>
+    </Dialog>
+  );
+}
+
+function firstCommand(type: KeyType, name: string, part: string, value: string): Words {
+  switch (type) {
+    case 'string':
+      return ['SET', name, value, 'NX'];
+    case 'hash':
+      return ['HSET', name, part, value];
+    case 'list':
+      return ['RPUSH', name, value];
+    case 'set':
+      return ['SADD', name, value];
+    case 'zset':
+      return ['ZADD', name, part, value];
+    case 'stream':
+      return ['XADD', name, '*', part, value];
+    case 'ReJSON-RL':
+      return ['JSON.SET', name, '$', value, 'NX'];
+  }
+}

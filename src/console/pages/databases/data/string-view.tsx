@@ -1,0 +1,84 @@
+/** The value of a string. Of a long one the beginning is loaded, and the rest on demand. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../../../api/ask.js';
+import { CallError } from '../../../api/call.js';
+import { beginningOf, command, textOf, wordOf } from '../../../api/kv.js';
+import { mayChange } from '../../../api/session.js';
+import { bytes } from '../../../parts/format.js';
+import { Shown } from '../../../parts/states.js';
+import { said } from '../../../parts/toast.js';
+import type { KeyRecord } from './key-page.js';
+import { ValueEditor } from './value-editor.js';
+
+export interface TypeViewProps {
+  readonly id: string;
+  /** A binary string. */
+  readonly name: string;
+  readonly record: KeyRecord;
+  onChanged(): void;
+}
+
+/** More is loaded on demand, and can only be edited then. */
+const FIRST_BYTES = 64 * 1_024;
+/** What a request of the console holds, with room for how JSON writes it. */
+const MAX_EDITED_BYTES = 2 * 1_024 * 1_024;
+
+export function StringView({ id, name, record, onChanged }: TypeViewProps) {
+  const isWhole = useSignal(false);
+  const asked = useAsk(`${id} ${name} ${isWhole.value} ${record.bytes}`, () => loadedValue(id, name, isWhole.value));
+  const save = async (binary: string) => {
+    const done = await command(id, 'SET', wordOf(name), wordOf(binary), 'XX', 'KEEPTTL');
+    if (done === null) throw new CallError(409, 'The key is gone: it expired, or was deleted.');
+    said('Saved.');
+    asked.reload();
+    onChanged();
+  };
+  return (
+    <Shown asked={asked}>
+      {({ value, length }) => {
+        const isCut = value.length < length;
+        return (
+          <>
+            {isCut && (
+              <div class="note">
+                <span class="grow">
+                  The first {bytes(value.length)} of {bytes(length)}.
+                </span>
+                {textOf(value) === undefined ? (
+                  'What is no text is not loaded whole: use a client.'
+                ) : (
+                  <button
+                    type="button"
+                    class="button small"
+                    onClick={() => {
+                      isWhole.value = true;
+                    }}
+                  >
+                    Load all
+                  </button>
+                )}
+              </div>
+            )}
+            <ValueEditor
+              key={String(isCut)}
+              label="Value"
+              value={value}
+              rows={16}
+              isReadOnly={isCut || !mayChange.value || length > MAX_EDITED_BYTES}
+              save={save}
+            />
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+async function loadedValue(id: string, name: string, isWhole: boolean) {
+  const key = wordOf(name);
+  const length = Number(await command(id, 'STRLEN', key));
+  const words =
+    isWhole || length <= FIRST_BYTES ? (['GET', key] as const) : (['GETRANGE', key, 0, FIRST_BYTES - 1] as const);
+  const value = String((await command(id, ...words)) ?? '');
+  return { value: value.length < length ? beginningOf(value, value.length) : value, length };
+}

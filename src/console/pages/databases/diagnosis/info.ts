@@ -1,0 +1,22 @@
+/** The text of INFO as its sections. */
+
+export interface InfoSection {
+  readonly name: string;
+  readonly lines: readonly (readonly [word: string, value: string])[];
+}
+
+/** Sections without a line are left out. */
+export function sectionsOf(text: string): readonly InfoSection[] {
+  return text
+    .split(/^# /m)
+    .map((part) => {
+      const [name = '', ...lines] = part.split('\r\n');
+      return { name, lines: lines.filter((line) => line.includes(':')).map(pairOf) };
+    })
+    .filter(({ lines }) => lines.length > 0);
+}
+
+function pairOf(line: string): readonly [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon), line.slice(colon + 1)];
+}

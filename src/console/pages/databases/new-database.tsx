@@ -1,0 +1,69 @@
+/** Asks what a new database is to be, and opens it. */
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { manage } from '../../api/call.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Check, Choice, TextField } from '../../parts/field.js';
+import { failed, said } from '../../parts/toast.js';
+import { PLANS, REGIONS } from './plans.js';
+
+export function NewDatabase({ onClose }: { onClose(): void }) {
+  const name = useSignal('');
+  const region = useSignal<string>(REGIONS[0]);
+  const plan = useSignal<string>('payg');
+  const budget = useSignal('0');
+  const partitions = useSignal('1');
+  const isEvicting = useSignal(false);
+  const isSending = useSignal(false);
+  const { route } = useLocation();
+  const send = async (event: Event) => {
+    event.preventDefault();
+    isSending.value = true;
+    try {
+      const made = await manage('POST /v2/kv/database', {
+        body: {
+          database_name: name.value.trim(),
+          primary_region: region.value,
+          plan: plan.value,
+          budget: Number(budget.value),
+          eviction: isEvicting.value,
+          partitions: Number(partitions.value),
+        },
+      });
+      said(`${made.database_name} is ready.`);
+      onClose();
+      route(`/console/databases/${made.database_id}?tab=connect`);
+    } catch (error) {
+      failed(error);
+    } finally {
+      isSending.value = false;
+    }
+  };
+  return (
+    <Dialog title="New database" onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <TextField label="Name" value={name} isRequired placeholder="shop" />
+        <div class="form-grid">
+          <Choice label="Plan" value={plan} options={PLANS} hint="Its limits; they can be changed later." />
+          <Choice
+            label="Primary region"
+            value={region}
+            options={REGIONS.map((one) => [one, one])}
+            hint="A word in its record: the data is where this server runs."
+          />
+          <TextField label="Budget a month, dollars" type="number" value={budget} hint="0: no limit." />
+          <TextField
+            label="Partitions"
+            type="number"
+            value={partitions}
+            hint="Parts its keys are spread over, for ever."
+          />
+        </div>
+        <Check label="Evict keys when it is full" value={isEvicting} />
+        <button type="submit" class="button primary" disabled={isSending.value || name.value.trim() === ''}>
+          Make it
+        </button>
+      </form>
+    </Dialog>
+  );
+}

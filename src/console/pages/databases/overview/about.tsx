@@ -1,0 +1,18 @@
+/** What a database is and may be, what it was used for, and its settings. */
+import { mayChange, mayUseData } from '../../../api/session.js';
+import type { DatabaseTabProps } from '../records.js';
+import { DatabaseRecord } from './database-record.js';
+import { Deletion } from './deletion.js';
+import { Settings } from './settings.js';
+import { Statistics } from './statistics.js';
+
+export function About({ database, onChanged }: DatabaseTabProps) {
+  return (
+    <div class="stack">
+      <Statistics id={database.database_id} />
+      <DatabaseRecord database={database} />
+      {mayChange.value && <Settings database={database} onChanged={onChanged} />}
+      {mayChange.value && mayUseData.value && <Deletion database={database} />}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+/** One setting: its field, and the button that sends it once it differs. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { doing } from '../../../parts/toast.js';
+
+export interface SettingFormProps {
+  readonly action: string;
+  /** What is said when it is done. */
+  readonly done: string;
+  readonly isSame: boolean;
+  readonly children: ComponentChildren;
+  send(): Promise<void>;
+}
+
+export function SettingForm({ action, done, isSame, children, send }: SettingFormProps) {
+  const isSending = useSignal(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    isSending.value = true;
+    await doing(send, done);
+    isSending.value = false;
+  };
+  return (
+    <form class="db-setting" onSubmit={submit}>
+      {children}
+      <button type="submit" class="button" disabled={isSame || isSending.value}>
+        {action}
+      </button>
+    </form>
+  );
+}

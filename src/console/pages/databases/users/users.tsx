@@ -1,0 +1,125 @@
+/** Who may do what in a database: its users, their rules, and their tokens. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../../../api/ask.js';
+import { command, shownOf } from '../../../api/kv.js';
+import { mayChange } from '../../../api/session.js';
+import { Badge } from '../../../parts/badge.js';
+import { asked } from '../../../parts/dialog.js';
+import { Icon } from '../../../parts/icon.js';
+import { Shown } from '../../../parts/states.js';
+import { type Column, Table } from '../../../parts/table.js';
+import { doing } from '../../../parts/toast.js';
+import { Told } from '../../../parts/told.js';
+import type { Database } from '../records.js';
+import { type AclUserLine, BUILT_IN, toldRules, userIn } from './rules.js';
+import { TokenDialog } from './token-dialog.js';
+import { UserDialog } from './user-dialog.js';
+
+type Opened = { readonly what: 'new' } | { readonly what: 'rules' | 'token'; readonly user: AclUserLine };
+
+export function Users({ database }: { readonly database: Database }) {
+  const id = database.database_id;
+  const users = useAsk(`users ${id}`, () => usersOf(id));
+  const opened = useSignal<Opened | undefined>(undefined);
+  const close = () => {
+    opened.value = undefined;
+    users.reload();
+  };
+  const open = (next: Opened) => {
+    opened.value = next;
+  };
+  const now = opened.value;
+  return (
+    <div class="stack">
+      <div class="row between">
+        <p class="muted">
+          <Told text="`default` is who the password and the REST token stand for, `default_ro` the read-only token: both follow the database." />
+        </p>
+        {mayChange.value && (
+          <button type="button" class="button primary" onClick={() => open({ what: 'new' })}>
+            <Icon name="plus" />
+            New user
+          </button>
+        )}
+      </div>
+      <Shown asked={users}>
+        {(all) => (
+          <Table
+            label="Users"
+            columns={mayChange.value ? [...COLUMNS, actionsOf(id, open, users.reload)] : COLUMNS}
+            rows={all}
+            idOf={({ name }) => name}
+          />
+        )}
+      </Shown>
+      {now?.what === 'new' && <UserDialog database={id} onClose={close} />}
+      {now?.what === 'rules' && <UserDialog database={id} user={now.user} onClose={close} />}
+      {now?.what === 'token' && <TokenDialog database={database} user={now.user.name} onClose={close} />}
+    </div>
+  );
+}
+
+async function usersOf(id: string): Promise<readonly AclUserLine[]> {
+  const lines = await command(id, 'ACL', 'LIST');
+  return (Array.isArray(lines) ? lines : []).map((line: unknown) => userIn(shownOf(String(line))));
+}
+
+const COLUMNS: readonly Column<AclUserLine>[] = [
+  {
+    title: 'User',
+    cell: ({ name }) => (
+      <span class="row">
+        <span class="wrap-anywhere" dir="auto">
+          {name}
+        </span>
+        {BUILT_IN.has(name) && <Badge>built in</Badge>}
+      </span>
+    ),
+  },
+  { title: 'State', cell: ({ isOn }) => <Badge tone={isOn ? 'good' : 'warn'}>{isOn ? 'on' : 'off'}</Badge> },
+  {
+    title: 'Passwords',
+    isNumber: true,
+    cell: ({ passwords, isOpenToAll }) => (isOpenToAll ? 'none needed' : passwords),
+  },
+  {
+    title: 'May',
+    isWideOnly: true,
+    cell: ({ rules }) => (
+      <code class="wrap-anywhere" dir="auto">
+        {toldRules(rules)}
+      </code>
+    ),
+  },
+];
+
+function actionsOf(database: string, open: (next: Opened) => void, reload: () => void): Column<AclUserLine> {
+  const remove = async (name: string) => {
+    const isSure = await asked({
+      title: `Delete ${name}?`,
+      text: 'Its passwords and tokens open nothing any more, and its connections are ended.',
+      action: 'Delete',
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    await doing(() => command(database, 'ACL', 'DELUSER', name), `${name} is deleted.`);
+    reload();
+  };
+  return {
+    title: 'Actions',
+    cell: (user) =>
+      !BUILT_IN.has(user.name) && (
+        <span class="row">
+          <button type="button" class="button small" onClick={() => open({ what: 'rules', user })}>
+            Edit
+          </button>
+          <button type="button" class="button small" onClick={() => open({ what: 'token', user })}>
+            Token
+          </button>
+          <button type="button" class="button small danger" onClick={() => void remove(user.name)}>
+            Delete
+          </button>
+        </span>
+      ),
+  };
+}

@@ -1,0 +1,217 @@
+/** Values in the data browser: each type shown and edited. */
+import { expect } from 'chai';
+import { ConsoleBrowser, type ConsolePage, VIEWS } from '../support/browser/console-browser.js';
+import { eventually } from '../support/eventually.js';
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+describe('console in a browser: values of each type', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+  let id = '';
+
+  before(async () => {
+    await browser.start();
+    const [database] = (await browser.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
+    id = database.database_id;
+    for (const words of FIRST_KEYS) await kv(...words);
+  });
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  async function kv(...words: readonly (string | number)[]): Promise<unknown> {
+    const outcome = await browser.process.kv.command(...words);
+    return outcome.kind === 'done' ? outcome.result : outcome;
+  }
+
+  async function personAt(words: string, key?: string): Promise<ConsolePage> {
+    const person = await browser.person(undefined, key);
+    await person.open(`/console/databases/${id}?tab=data${words}`);
+    await person.heading().waitFor();
+    return person;
+  }
+
+  for (const view of VIEWS) {
+    it(`fits and is accessible with keys of every type at ${view.width} px, ${view.scheme}`, async () => {
+      const person = await browser.person(view);
+      for (const key of ['', 'greeting', 'user:1', 'tasks', 'tags', 'board', 'events', 'events&part=groups', 'doc']) {
+        await person.open(`/console/databases/${id}?tab=data${key === '' ? '' : `&key=${key}`}`);
+        await person.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+        await person.heading().waitFor();
+        expect(await person.inaccessible(), key).to.deep.equal([]);
+        expect(await person.isTooWide(), key).to.equal(false);
+      }
+    });
+  }
+
+  it('edits a string as text, as JSON and as hex', async () => {
+    const { page } = await personAt('&key=greeting');
+    const field = page.getByLabel(/^Value, /);
+    await field.fill('{"a": 12345678901234567890}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => expect(await kv('GET', 'greeting')).to.equal('{"a": 12345678901234567890}'));
+    await page.getByRole('button', { name: 'JSON' }).click();
+    expect(await field.inputValue()).to.equal('{\n  "a": 12345678901234567890\n}');
+    await page.getByRole('button', { name: 'Hex' }).click();
+    await field.fill('00 ff 80');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => expect(await kv('STRLEN', 'greeting')).to.equal(3));
+    await page.getByRole('button', { name: 'Text', exact: true }).click();
+    await page.getByText('Its bytes are no text.').waitFor();
+    await field.fill('0g');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Hex has two digits for each byte.').waitFor();
+    await kv('SET', 'greeting', 'hello');
+  });
+
+  it('does not bring back a key that is gone when its value is saved', async () => {
+    await kv('SET', 'fleeting', 'x');
+    const { page } = await personAt('&key=fleeting');
+    await page.getByLabel(/^Value, /).fill('y');
+    await kv('DEL', 'fleeting');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The key is gone').waitFor();
+    expect(await kv('EXISTS', 'fleeting')).to.equal(0);
+  });
+
+  it('loads the beginning of a value of a megabyte, and all of it on demand', async () => {
+    await kv('SET', 'large', 'lorem ipsum '.repeat(90_000));
+    const { page } = await personAt('&key=large');
+    await page.getByText('The first 64 KiB').waitFor();
+    expect((await page.getByLabel(/^Value, /).inputValue()).length).to.equal(65_536);
+    await page.getByRole('button', { name: 'Load all' }).click();
+    await eventually(async () => expect((await page.getByLabel(/^Value, /).inputValue()).length).to.equal(1_080_000));
+  });
+
+  it('adds, edits and takes out fields of a hash, with their expiry', async () => {
+    const { page } = await personAt('&key=user:1');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/^Field, /).fill('email');
+    await dialog.getByLabel(/^Value, /).fill(HOSTILE);
+    await dialog.getByLabel('Expires after seconds').fill('500');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    const row = page.getByRole('row', { name: /^email/ });
+    await row.getByText(HOSTILE).waitFor();
+    expect(await kv('HTTL', 'user:1', 'FIELDS', 1, 'email')).to.deep.equal([500]);
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel(/^Value, /).fill('ada@example.org');
+    await dialog.getByLabel('Expires after seconds').fill('');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('ada@example.org').waitFor();
+    expect(await kv('HTTL', 'user:1', 'FIELDS', 1, 'email')).to.deep.equal([-1]);
+    await row.getByRole('button', { name: 'Take it out' }).click();
+    await dialog.getByRole('button', { name: 'Take it out' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await kv('HGETALL', 'user:1')).to.deep.equal(['name', 'Ada']);
+  });
+
+  it('edits elements of a list where they stand, and refuses when the list has changed', async () => {
+    const { page } = await personAt('&key=tasks');
+    const edit = async (name: RegExp, value: string) => {
+      await page.getByRole('row', { name }).getByRole('button', { name: 'Edit' }).click();
+      await page
+        .getByRole('dialog')
+        .getByLabel(/^Value, /)
+        .fill(value);
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    };
+    await edit(/^1 b/, 'bb');
+    await page.getByRole('row', { name: /^1 bb/ }).waitFor();
+    await page.getByRole('row', { name: /^2 c/ }).getByRole('button', { name: 'Take it out' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it out' }).click();
+    await eventually(async () => expect(await kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['a', 'bb', 'd']));
+    await kv('LPUSH', 'tasks', 'new');
+    await edit(/^0 a/, 'x');
+    await page.getByText('The list has changed meanwhile').waitFor();
+    expect(await kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['new', 'a', 'bb', 'd']);
+  });
+
+  it('changes members of a set, and scores of a sorted set', async () => {
+    const { page } = await personAt('&key=tags');
+    await page.getByRole('row', { name: /^red/ }).getByRole('button', { name: 'Edit' }).click();
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Member, /)
+      .fill('crimson');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: /^crimson/ }).waitFor();
+    expect(await kv('SISMEMBER', 'tags', 'red')).to.equal(0);
+    await page.goto(`${browser.url}/console/databases/${id}?tab=data&key=board`);
+    await page.getByRole('row', { name: /ada/ }).getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByLabel('Score').fill('7.25');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => expect(await kv('ZSCORE', 'board', 'ada')).to.equal('7.25'));
+    await page.getByRole('button', { name: 'Highest first' }).click();
+    await page.getByRole('row', { name: /bob/ }).waitFor();
+  });
+
+  it('pages through a large collection, and filters it', async () => {
+    for (let at = 0; at < 2_000; at += 500) {
+      await kv('HSET', 'wide', ...Array.from({ length: 500 }, (_, one) => [`f${at + one}`, 'v']).flat());
+    }
+    const { page } = await personAt('&key=wide');
+    await page.getByText(/^1\d\d on this page/).waitFor();
+    const first = await page.getByRole('row').nth(1).textContent();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await eventually(async () => expect(await page.getByRole('row').nth(1).textContent()).to.not.equal(first));
+    await page.getByLabel('Pattern of fields').fill('f1999');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /^f1999/ }).waitFor();
+    await page.getByText('1 on this page').waitFor();
+  });
+
+  it('shows a stream, adds to it, and tells of its groups', async () => {
+    const { page } = await personAt('&key=events');
+    await page.getByText('order', { exact: false }).first().waitFor();
+    await page.getByRole('button', { name: 'Add an entry' }).click();
+    await page.getByRole('dialog').getByLabel('Field 1').fill('order');
+    await page.getByRole('dialog').getByLabel('Value 1').fill('99');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await eventually(async () => expect(await kv('XLEN', 'events')).to.equal(4));
+    await page.getByRole('button', { name: 'Groups' }).click();
+    await page
+      .getByRole('row', { name: /^billing \S+ 1 2 2/ })
+      .getByRole('button', { name: 'Readers' })
+      .click();
+    await page
+      .getByRole('row', { name: /worker/ })
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Acknowledge' }).first().click();
+    await page.getByRole('row', { name: /^billing \S+ 1 1 2/ }).waitFor();
+    await page.getByLabel('New group').fill('mailing');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('row', { name: /^mailing/ }).waitFor();
+  });
+
+  it('shows a JSON document as a tree with all its digits, and edits parts of it', async () => {
+    const { page } = await personAt('&key=doc');
+    await page.getByText('12345678901234567890').waitFor();
+    await page.getByRole('button', { name: 'Edit title' }).click();
+    await page.getByRole('dialog').getByLabel('JSON').fill('"Shop"');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('"Shop"').waitFor();
+    await page.getByRole('button', { name: 'Add to items' }).click();
+    await page.getByRole('dialog').getByLabel('JSON').fill('{"b":2}');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+    await eventually(async () => expect(await kv('JSON.GET', 'doc', '$.items')).to.equal('[[{"a":1},{"b":2}]]'));
+    await page.getByRole('button', { name: 'Take out big' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it out' }).click();
+    await eventually(async () => expect(await kv('JSON.TYPE', 'doc', '$.big')).to.deep.equal([]));
+  });
+});
+
+const FIRST_KEYS: readonly (readonly (string | number)[])[] = [
+  ['SET', 'greeting', 'hello'],
+  ['HSET', 'user:1', 'name', 'Ada'],
+  ['RPUSH', 'tasks', 'a', 'b', 'c', 'd'],
+  ['SADD', 'tags', 'red', 'green'],
+  ['ZADD', 'board', 1, 'ada', 2, 'bob'],
+  ['XADD', 'events', '*', 'order', 1],
+  ['XADD', 'events', '*', 'order', 2],
+  ['XADD', 'events', '*', 'order', 3],
+  ['XGROUP', 'CREATE', 'events', 'billing', '0'],
+  ['XREADGROUP', 'GROUP', 'billing', 'worker', 'COUNT', 2, 'STREAMS', 'events', '>'],
+  ['JSON.SET', 'doc', '$', '{"title":"Catalog","big":12345678901234567890,"items":[{"a":1}]}'],
+];

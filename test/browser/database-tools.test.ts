@@ -1,0 +1,210 @@
+/** What is done with a database: its command line, diagnosis, backups and users. */
+import { expect } from 'chai';
+import { ConsoleBrowser, type ConsolePage } from '../support/browser/console-browser.js';
+import { eventually } from '../support/eventually.js';
+
+const BYTES = '\\x00\\xff\\x80';
+
+describe('console in a browser: a database at work', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+  let id = '';
+
+  before(async () => {
+    await browser.start();
+    const [database] = (await browser.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
+    id = database.database_id;
+  });
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  async function personAt(words: string, key?: string): Promise<ConsolePage> {
+    const person = await browser.person(undefined, key);
+    await person.open(`/console/databases/${id}?${words}`);
+    await person.heading().waitFor();
+    return person;
+  }
+
+  async function kv(...words: readonly (string | number)[]): Promise<unknown> {
+    const outcome = await browser.process.kv.command(...words);
+    return outcome.kind === 'done' ? outcome.result : outcome;
+  }
+
+  describe('the command line', () => {
+    async function lines(key?: string) {
+      const person = await personAt('tab=line', key);
+      const field = person.page.getByLabel('Command', { exact: true });
+      const replies = person.page.getByLabel('Replies');
+      const say = async (line: string, reply: string | RegExp) => {
+        await field.fill(line);
+        await field.press('Enter');
+        await replies.locator('pre').last().filter({ hasText: reply }).waitFor();
+      };
+      return { person, page: person.page, field, replies, say };
+    }
+
+    it('draws replies as redis-cli draws them', async () => {
+      const { say } = await lines();
+      await say('ping', /^PONG$/);
+      await say('set text "a \\"word\\""', /^OK$/);
+      await say('get text', /^"a \\"word\\""$/);
+      await say('get nothing', /^\(nil\)$/);
+      await say('incr number', /^\(integer\) 1$/);
+      await say('incr text', /^\(error\) ERR value is not an int/);
+      await say('rpush row a b c', /^\(integer\) 3$/);
+      await say('lrange row 0 -1', /^1\) "a"\s+2\) "b"\s+3\) "c"$/);
+      await say('lrange nothing 0 -1', /^\(empty array\)$/);
+      await say('eval "return {1,{2,{\'x\'}}}" 0', /^1\) \(integer\) 1\s+2\) 1\) \(integer\) 2\s+2\) 1\) "x"$/);
+      await say('info keyspace', /# Keyspace\s+db0:keys=\d+/);
+    });
+
+    it('takes bytes that are no text, and tells them so', async () => {
+      const { say } = await lines();
+      await say(`set bytes "${BYTES}"`, /^OK$/);
+      expect(await kv('STRLEN', 'bytes')).to.equal(3);
+      await say('get bytes', `"${BYTES}"`);
+      await say('set "open', /quote is not closed/);
+    });
+
+    it('brings back lines that were typed, also after a reload, and keeps none with a secret', async () => {
+      const { page, field, say } = await lines();
+      await say('set first 1', 'OK');
+      await say('acl resttoken default nothing-of-that', /error/);
+      await page.reload();
+      await field.press('ArrowUp');
+      expect(await field.inputValue()).to.equal('set first 1');
+      await field.press('ArrowDown');
+      expect(await field.inputValue()).to.equal('');
+    });
+
+    it('completes and tells what a command does', async () => {
+      const { page, field, say } = await lines();
+      await field.fill('hexpireti');
+      await page.getByRole('button', { name: 'HEXPIRETIME' }).waitFor();
+      await field.press('Tab');
+      expect(await field.inputValue()).to.equal('HEXPIRETIME ');
+      await page.getByText(/at least \d words, hash/).waitFor();
+      await say('help config get', /^CONFIG GET: /);
+    });
+
+    it('collects a transaction', async () => {
+      const { say } = await lines();
+      await say('multi', 'OK');
+      await say('set a 1', 'QUEUED');
+      await say('incr a', 'QUEUED');
+      expect(await kv('GET', 'a')).to.equal(null);
+      await say('exec', /^1\) OK\s+2\) \(integer\) 2$/);
+      await say('exec', /EXEC without MULTI/);
+    });
+
+    it('asks before what is dangerous, and does not send what needs a connection', async () => {
+      const { page, field, replies, say } = await lines();
+      await kv('SET', 'stays', 'here');
+      await field.fill('flushall');
+      await field.press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      await replies.getByText('(not run)').waitFor();
+      expect(await kv('GET', 'stays')).to.equal('here');
+      await say('subscribe news', /redis-cli -h /);
+      await say('monitor', /Diagnosis/);
+    });
+
+    it('cuts what is too long to be read', async () => {
+      const { say } = await lines();
+      await kv('SET', 'long', 'x'.repeat(1_000_000));
+      await say('lrange nothing 0 -1', /^\(empty array\)$/);
+      await kv('RPUSH', 'many', ...Array.from({ length: 5_000 }, (_, at) => `element ${at} ${'y'.repeat(40)}`));
+      await say('lrange many 0 -1', /more than is drawn here$/);
+    });
+
+    it('refuses changes of a read-only key in words', async () => {
+      const { person, say } = await lines(await browser.readOnlyKey('line'));
+      person.expects(/^403 /);
+      await kv('SET', 'seen', 'yes');
+      await say('get seen', '"yes"');
+      await say('set seen no', /^\(error\) /);
+      expect(await kv('GET', 'seen')).to.equal('yes');
+    });
+  });
+
+  describe('diagnosis', () => {
+    it('shows what the database says of itself, and what was slow', async () => {
+      await kv('CONFIG', 'SET', 'slowlog-log-slower-than', 0);
+      await kv('SET', 'slow:<i>key</i>', '1');
+      await kv('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
+      const { page } = await personAt('tab=diagnosis');
+      await page.getByRole('heading', { name: 'Keyspace' }).waitFor();
+      await page.getByRole('link', { name: 'Slow commands' }).click();
+      await page.getByText('SET slow:<i>key</i> 1').waitFor();
+      await page.getByRole('button', { name: 'Empty it' }).click();
+      await page.getByText('Nothing was slow').waitFor();
+    });
+
+    it('shows commands as they run, and who is connected', async () => {
+      const person = await personAt('tab=diagnosis&view=monitor');
+      const { page } = person;
+      await page.getByRole('button', { name: 'Watch' }).click();
+      await page.getByText('live', { exact: true }).waitFor();
+      await kv('SET', 'watched', '<script>x</script>');
+      await page.getByText('SET watched <script>x</script>').waitFor();
+      expect(await person.inaccessible()).to.deep.equal([]);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('link', { name: 'Connections' }).click();
+      await page.getByText('Nobody is connected').waitFor();
+    });
+  });
+
+  it('keeps a backup, puts it back, and deletes it', async () => {
+    await kv('SET', 'kept', 'before');
+    const { page } = await personAt('tab=backups');
+    await page.getByLabel('Name of a new backup').fill('a <moment>');
+    await page.getByRole('button', { name: 'Keep a backup' }).click();
+    await page.getByRole('row', { name: /a <moment>.*completed/ }).waitFor();
+    await kv('SET', 'kept', 'after');
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByLabel(/^Type/).fill('default');
+    await page.getByRole('button', { name: 'Put it back' }).click();
+    await eventually(async () => expect(await kv('GET', 'kept')).to.equal('before'));
+    await page.getByRole('row').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('There is no backup yet').waitFor();
+  });
+
+  it('makes a user with rules, gives it a token, changes and deletes it', async () => {
+    await kv('SET', 'user:1', 'Ada');
+    const { page } = await personAt('tab=users');
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('reader');
+    await page.getByRole('textbox', { name: 'Rules' }).fill('%R~user:* resetchannels +@read (~log:* +xadd)');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    const row = page.getByRole('row', { name: /^reader/ });
+    await row.getByRole('button', { name: 'Token' }).click();
+    await page.getByRole('button', { name: 'Make a new token' }).click();
+    const token = (await page.getByRole('dialog').locator('pre').first().textContent()) ?? '';
+    const ask = (path: string) =>
+      fetch(browser.process.kvUrl + path, { headers: { authorization: `Bearer ${token}` } });
+    expect(await (await ask('/get/user:1')).json()).to.deep.equal({ result: 'Ada' });
+    expect(await (await ask('/get/kept')).json())
+      .to.have.property('error')
+      .that.includes('NOPERM');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await row.getByRole('button', { name: 'Edit' }).click();
+    expect(await page.getByRole('textbox', { name: 'Rules' }).inputValue()).to.include('(~log:*');
+    await page.getByLabel('May sign in').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('off', { exact: true }).waitFor();
+    expect((await ask('/get/user:1')).status).to.equal(401);
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await row.waitFor({ state: 'detached' });
+  });
+
+  it('says what is wrong with rules', async () => {
+    const { page } = await personAt('tab=users');
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('wrong');
+    await page.getByRole('textbox', { name: 'Rules' }).fill('+@nothing-of-that');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByText(/Error in ACL SETUSER/).waitFor();
+  });
+});
