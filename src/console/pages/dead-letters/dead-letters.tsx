@@ -19,6 +19,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'url', label: 'URL', placeholder: 'https://…' },
   { name: 'label', label: 'Label' },
   { name: 'responseStatus', label: 'Status', type: 'number', placeholder: '500' },
+  { name: 'messageId', label: 'Message id', placeholder: 'msg_…', isRare: true },
   { name: 'queueName', label: 'Queue', isRare: true },
   { name: 'topicName', label: 'URL group', isRare: true },
   { name: 'scheduleId', label: 'Schedule', isRare: true },

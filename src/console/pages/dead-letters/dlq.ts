@@ -10,7 +10,17 @@ export type DeadLetterPage = Schemas['DeadLetterPage'];
 /** Most that a call of the API lists, retries or deletes. */
 const PAGE = 100;
 
-const WORDS = ['url', 'label', 'responseStatus', 'queueName', 'topicName', 'scheduleId', 'flowControlKey', 'callerIp'];
+const WORDS = [
+  'messageId',
+  'url',
+  'label',
+  'responseStatus',
+  'queueName',
+  'topicName',
+  'scheduleId',
+  'flowControlKey',
+  'callerIp',
+];
 
 /** The address's words, as the API has them. */
 export function filterOf(query: PageQuery): Query {
