@@ -8,7 +8,7 @@ import { useRunLinks } from './links.js';
 import { durationOf, functionOf, type Run } from './records.js';
 import { nowOf } from './run-now.js';
 
-export function RunFacts({ run }: { readonly run: Run }) {
+export function AboutRun({ run }: { readonly run: Run }) {
   const links = useRunLinks();
   const { workflowUrl, workflowRunCompletedAt, labels = [], invoker, workflowRunResponse } = run;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
