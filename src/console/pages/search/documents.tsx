@@ -73,7 +73,11 @@ export function Documents({ database, held }: DocumentsProps) {
           index={index}
           id={query.doc === NEW ? undefined : query.doc}
           onClose={() => set({ doc: undefined })}
-          onChanged={changed}
+          onChanged={() => {
+            // What was deleted may be there again.
+            hidden.value = new Set();
+            changed();
+          }}
         />
       )}
     </>

@@ -39,15 +39,16 @@ export function RunList({ account }: { readonly account: string }) {
   const links = useRunLinks();
   const filter = filterOf(query);
   const key = `${account} ${queryText(filter)}`;
-  const counts = useAsk(
-    `counts ${key}`,
-    (signal) => ofQueue(account, 'GET /v2/workflows/counts', { query: filter, signal }),
-    EVERY_MS,
-  );
   const page = { ...filter, state: query.state, cursor: query.cursor, count: RUNS_A_PAGE, trimBody: NO_BODIES };
   const runs = useAsk(
     `runs ${account} ${queryText(page)}`,
     (signal) => ofQueue(account, 'GET /v2/workflows/logs', { query: page, signal }),
+    EVERY_MS,
+  );
+  // Rows come before what is only counted.
+  const counts = useAsk(
+    runs.data && `counts ${key}`,
+    (signal) => ofQueue(account, 'GET /v2/workflows/counts', { query: filter, signal }),
     EVERY_MS,
   );
   useNews(account, () => {

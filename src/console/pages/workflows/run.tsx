@@ -8,6 +8,7 @@ import { StateBadge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
+import { AboutRun } from './about-run.js';
 import { useRunLinks } from './links.js';
 import { type Run, type RunEvent, useNews } from './records.js';
 import { RunActions } from './run-actions.js';
@@ -15,7 +16,6 @@ import { RunEvents } from './run-events.js';
 import { RunFailure } from './run-failure.js';
 import { RunGraph } from './run-graph.js';
 import { layersOf } from './run-model.js';
-import { RunSummary } from './run-summary.js';
 import { RunTimes } from './run-times.js';
 import { StepDetails } from './step-details.js';
 
@@ -97,7 +97,7 @@ function Looked({ account, looked, isWhole, onWhole, onDone }: LookedProps) {
   const chosen = nodes.find(({ key }) => key === query.step) ?? nodes.at(-1);
   return (
     <div class="stack">
-      <RunSummary run={run} />
+      <AboutRun run={run} />
       {run.workflowState === 'RUN_FAILED' && <RunFailure run={run} />}
       <div class="flow-run">
         <div>

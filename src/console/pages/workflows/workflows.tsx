@@ -37,11 +37,15 @@ export default function Workflows() {
 }
 
 function OfQueue({ account }: { readonly account: string }) {
-  const counted = useAsk(`tabs ${account}`, (signal) => tabCounts(account, signal), EVERY_MS);
+  const counted = useAsk(
+    `waiting ${account}`,
+    (signal) => ofQueue(account, 'GET /v2/waiters', { query: { count: 1 }, signal }),
+    EVERY_MS,
+  );
   useNews(account, counted.reload);
   const tabs: Tab[] = [
-    { id: 'runs', label: 'Runs', count: counted.data?.runs },
-    { id: 'waiting', label: 'Waiting for events', count: counted.data?.waiting },
+    { id: 'runs', label: 'Runs' },
+    { id: 'waiting', label: 'Waiting for events', count: counted.data?.total },
     { id: 'failed', label: 'Failed runs' },
     ...(mayChange.value ? [{ id: 'start', label: 'Start a run' }] : []),
   ];
@@ -55,12 +59,4 @@ function OfQueue({ account }: { readonly account: string }) {
       {tab === 'start' && <TriggerForm account={account} />}
     </>
   );
-}
-
-async function tabCounts(account: string, signal: AbortSignal) {
-  const [runs, waiting] = await Promise.all([
-    ofQueue(account, 'GET /v2/workflows/counts', { signal }),
-    ofQueue(account, 'GET /v2/waiters', { query: { count: 1 }, signal }),
-  ]);
-  return { runs: runs.total, waiting: waiting.total };
 }
