@@ -92,6 +92,8 @@ docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js
 	node dist/src/cli/write-docs.js
 	node infra/write-limits-page.mjs
+	node infra/write-metrics-page.mjs
+	node infra/dashboards/write.mjs
 
 check: lint typecheck test test-integration test-browser test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
 
