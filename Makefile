@@ -93,6 +93,8 @@ docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js
 	node dist/src/cli/write-docs.js
 	node infra/write-limits-page.mjs
+	node infra/write-metrics-page.mjs
+	node infra/dashboards/write.mjs
 
 pictures: dist/.built ## takes the pictures of the console in docs/images
 	node infra/picture-console.mjs

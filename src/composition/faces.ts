@@ -102,7 +102,7 @@ function sharedParts(c: DependencyContainer) {
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
   // It tells once a minute by itself, a line for each face.
   const guard = new SignInGuard({ clock, timers, log, metrics }, signIn.signInFailures);
-  const face = { gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers };
+  const face = { gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers, metrics };
   return { ...face, budget, guard, log: c.resolve(tokens.FACE_LOG) };
 }
 

@@ -4,7 +4,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { checkOfShards } from '../actors/runtime/index.js';
 import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-health/index.js';
 import { LeaderSpread, streamSizes } from '../adapters/nats/index.js';
-import { AwaitedStart, journalTotalOf, openNats, sealingOf } from '../adapters/nats/installation/index.js';
+import { AwaitedStart, journalTotalOf, openNats, sealingOf, watchedNats } from '../adapters/nats/installation/index.js';
 import { DiskUsage, Lifetime, type LineWriter, ProcessWatch } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
@@ -47,8 +47,7 @@ export function startProcess(config: Config, warnings: readonly string[], stoppi
     const c = tokens.newContainer();
     registerBasics(c, config, lines);
     const log = c.resolve(tokens.LOG);
-    const watch = new ProcessWatch(c.resolve(tokens.METRICS).registry);
-    life.atEnd(() => watch.close());
+    life.closeAtEnd(new ProcessWatch(c.resolve(tokens.METRICS).registry));
     for (const warning of warnings) log.warn('config.warning', { warning });
     const awaited = new AwaitedStart({ log, timers: c.resolve(tokens.TIMERS) });
     let checks: Checks = () => awaited.checks();
@@ -91,7 +90,7 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   const failed = once(givingUp.signal, 'abort').then(() => givingUp.signal.reason as string);
   const nats = await openNats(config, c.resolve(tokens.LOG), (why) => givingUp.abort(why));
   life.atEnd(() => nats.close());
-  registerNats(c, nats);
+  registerNats(c, watchedNats(nats, c.resolve(tokens.METRICS)));
   await life.run(c.resolve(tokens.MEMBERSHIP));
   const session = c.resolve(tokens.SESSION);
   await session.start();
@@ -154,6 +153,7 @@ function watchStreams(c: DependencyContainer): void {
 async function startHealth(c: DependencyContainer, life: Lifetime, checks: Checks): Promise<string> {
   const { faces, signIn } = c.resolve(tokens.CONFIG);
   const metrics = c.resolve(tokens.METRICS);
+  metrics.gauge('millrace_ready', () => Number(Object.values(checks()).every(({ ok }) => ok)));
   const health = await startHealthServer({
     host: faces.host,
     port: faces.metricsPort,

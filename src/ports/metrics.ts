@@ -1,6 +1,7 @@
 /**
  * What the process counts about itself. Names and help texts stand here, once: they are API of
- * whoever watches. Nothing of a tenant (a database, a key, an address) is ever a label.
+ * whoever watches. Nothing of a tenant (a database, a key, an address) is ever a label. Where there are
+ * several labels, `label` has their names, and a handle's label their values, with spaces between.
  *
  * Promises
  *  ME1 `add` and `observe` are a few additions on plain numbers: they allocate nothing, never throw
@@ -19,6 +20,23 @@ export const COUNTERS = {
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
   millrace_clock_jumps_total: { help: 'Jumps of the wall clock against the monotonic one, suspensions included.' },
   millrace_snapshots_total: { help: 'Snapshots that were made and verified.' },
+  millrace_http_requests_total: {
+    help: 'HTTP requests that were answered, by face, declared route and status. Those of no route have the route none.',
+    label: 'face route status',
+  },
+  millrace_resp_commands_total: {
+    help: 'Commands of the native protocol that a partition answered, that were refused before, or whose asking failed.',
+    label: 'result',
+  },
+  millrace_queue_events_total: {
+    help: 'Events of the queue, by type: what was accepted, attempted, delivered, given up, and of runs.',
+    label: 'type',
+  },
+  millrace_deliveries_retried_total: { help: 'Calls to destinations that were no first try.' },
+  millrace_nats_reconnects_total: {
+    help: 'Connections to NATS that were made again, by what they are for.',
+    label: 'link',
+  },
   millrace_deliveries_total: { help: 'Calls to destinations that have ended, by outcome.', label: 'outcome' },
   millrace_stale_answers_total: {
     help: 'Answers of read models that were behind what was asked for, by model.',
@@ -39,6 +57,18 @@ export const COUNTERS = {
 } as const;
 
 export const GAUGE_HELP = {
+  millrace_build_info: { help: '1: the version that runs.', label: 'version' },
+  millrace_ready: { help: '1: /readyz says that this process is ready.' },
+  millrace_nats_connected: { help: '1: a connection to NATS stands, by what it is for.', label: 'link' },
+  millrace_connections: { help: 'Connections of clients that are open, by face.', label: 'face' },
+  millrace_snapshot_timestamp_seconds: {
+    help: 'When the newest snapshot of a shard that this process owns was made, since the epoch.',
+    label: 'shard',
+  },
+  millrace_verify_timestamp_seconds: {
+    help: 'When this process verified the whole journal for an operator last, since the epoch.',
+  },
+  millrace_verify_fine: { help: '1: nothing was found then.' },
   millrace_mailbox_commands: { help: 'Commands waiting in the mailbox of a shard.', label: 'shard' },
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
   millrace_shard_owned: { help: '1: this process owns the shard and serves it.', label: 'shard' },
@@ -58,6 +88,10 @@ export const GAUGE_HELP = {
   },
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
   millrace_queue_messages: { help: 'Messages that wait, entries of DLQs included, of all accounts owned here.' },
+  millrace_queue_dead_letters: { help: 'Entries of DLQs of all accounts owned here.' },
+  millrace_queue_schedules: { help: 'Schedules of all accounts owned here.' },
+  millrace_runs: { help: 'Runs of workflows of all accounts owned here, by state.', label: 'state' },
+  millrace_run_waiters: { help: 'Steps of runs that wait for an event.' },
   millrace_queue_bytes: { help: 'Their bodies, headers and URLs, wherever they are stored.' },
   millrace_queue_memory_bytes: { help: 'What they take of the memory, without bodies.' },
   millrace_queue_memory_limit_bytes: { help: 'How much of that there may be.' },
@@ -80,12 +114,27 @@ export const GAUGE_HELP = {
     help: 'Bytes that a part of the installation, or of the data directory, holds.',
     label: 'part',
   },
+  millrace_disk_free_bytes: { help: 'Free bytes of the file system that the data directory is on.' },
+  millrace_disk_size_bytes: { help: 'Bytes of that file system.' },
   millrace_journal_total_bytes: { help: 'What all journals together may hold.' },
   millrace_journal_excess_bytes: { help: 'What all journals together hold beyond that.' },
 } as const;
 
-/** Bounds are seconds, upper and inclusive. */
+/** Bounds are in the unit that the name ends with, upper and inclusive. */
 export const HISTOGRAMS = {
+  millrace_http_request_seconds: {
+    help: 'From the head of an HTTP request to the end of its answer, by face and declared route.',
+    bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+    label: 'face route',
+  },
+  millrace_resp_batch_seconds: {
+    help: 'From asking partitions for the commands of a client that arrived together to their answers.',
+    bounds: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+  },
+  millrace_entry_size_bytes: {
+    help: 'Effects of one entry that the journal acknowledged.',
+    bounds: [64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304],
+  },
   millrace_append_ack_seconds: {
     help: 'From sending an entry to its acknowledgement.',
     bounds: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
@@ -121,12 +170,13 @@ export interface Counter {
 }
 
 export interface Histogram {
-  observe(seconds: number): void;
+  /** In the unit that the name ends with. */
+  observe(value: number): void;
 }
 
 export interface Metrics {
   counter(name: CounterName, label?: string): Counter;
-  histogram(name: HistogramName): Histogram;
+  histogram(name: HistogramName, label?: string): Histogram;
   /**
    * `read` is called when somebody asks; undefined: not known at that moment, and the sample is left out.
    * A second one for the same name and label replaces the first.

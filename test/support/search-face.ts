@@ -9,13 +9,14 @@ import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/sea
 import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
 import { type KvRequest, type KvResponse, uuidOf } from '../../src/messages/index.js';
-import type {
-  KvGrant,
-  SearchHit,
-  SearchIndexInfo,
-  SearchQueries,
-  SearchQuery,
-  SearchUsage,
+import {
+  type KvGrant,
+  type SearchHit,
+  type SearchIndexInfo,
+  type SearchQueries,
+  type SearchQuery,
+  type SearchUsage,
+  UNWATCHED,
 } from '../../src/ports/index.js';
 import { MemoryLog } from './kv-face.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
@@ -174,7 +175,8 @@ export class SearchFaceHarness {
       isDraining: () => this.isDraining,
       ...parts,
     });
-    const server = { limits: DEFAULT_QUEUE_FACE_LIMITS, clock: realTime, timers: realTime };
+    const limits = DEFAULT_QUEUE_FACE_LIMITS;
+    const server = { name: 'search', metrics: UNWATCHED, limits, clock: realTime, timers: realTime };
     this.#server = createFaceServer(server, {
       handle: (request, response) => {
         if (!handle(request, response)) response.writeHead(418).end();

@@ -83,12 +83,14 @@ export class Performer implements AttemptPerformer {
   #lastAlarmAtMs = Number.NEGATIVE_INFINITY;
   readonly #lists: ListMemory;
   readonly #seconds;
+  readonly #retries;
 
   constructor(
     private readonly ports: PerformerPorts,
     lists?: ListLimits,
   ) {
     this.#lists = new ListMemory(lists);
+    this.#retries = ports.metrics.counter('millrace_deliveries_retried_total');
     this.#seconds = ports.metrics.histogram('millrace_delivery_seconds');
   }
 
@@ -219,6 +221,7 @@ export class Performer implements AttemptPerformer {
       return;
     }
     const { timeoutSeconds, maxMessageBytes } = terms.limits;
+    if (retried > 0) this.#retries.add();
     const sentAtMs = clock.monotonicMs();
     // An endpoint finds itself in the list that it fetches by the id of the entry.
     const messageId = run?.entries.at(-1)?.messageId ?? id;

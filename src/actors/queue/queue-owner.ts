@@ -2,7 +2,7 @@
  * The shards of the queue in a process that may own them: the memory, the room for deliveries and the reader of bodies
  * that all of them share, what is done beside answering, and what the metrics show of them.
  */
-import { DeliveredHeaders, type EngineOptions } from '../../domain/queue/index.js';
+import { type AccountCounts, DeliveredHeaders, type EngineOptions } from '../../domain/queue/index.js';
 import { BodyReader } from '../../journal/index.js';
 import type { ShardName } from '../../kernel/index.js';
 import {
@@ -173,6 +173,16 @@ export class QueueOwner {
     metrics.gauge('millrace_deliveries_in_flight', () => this.#room.inFlight);
     metrics.gauge('millrace_queue_body_bytes', () => this.#memory.usedBytes);
     metrics.gauge('millrace_queue_messages', () => this.#held.messages);
+    const sum = (count: keyof AccountCounts) => {
+      let total = 0;
+      for (const { fold } of this.#queues()) total += fold.engine.counts()[count];
+      return total;
+    };
+    metrics.gauge('millrace_queue_dead_letters', () => sum('deadLetters'));
+    metrics.gauge('millrace_queue_schedules', () => sum('schedules'));
+    metrics.gauge('millrace_runs', () => sum('runsInProgress'), 'in-progress');
+    metrics.gauge('millrace_runs', () => sum('runsFailed'), 'failed');
+    metrics.gauge('millrace_run_waiters', () => sum('waiters'));
     metrics.gauge('millrace_queue_bytes', () => this.#held.bytes);
     metrics.gauge('millrace_queue_memory_bytes', () => this.#held.usedBytes);
     metrics.gauge('millrace_queue_memory_limit_bytes', () => this.#held.limits.memoryBytes);

@@ -21,7 +21,7 @@ import {
 import type { ChainHead } from '../../journal/index.js';
 import { assert, type MessageId, MillraceError, type PartitionName } from '../../kernel/index.js';
 import { entrySections, type ManifestPartition } from '../../messages/index.js';
-import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
+import type { AccountBook, Clock, Log, Metrics, StorageGauge, Timers } from '../../ports/index.js';
 import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
 import { AccountQueue, type PartitionBodies, type StartedAttempt } from './account-queue.js';
 import { AwaitedAccounts } from './awaited-accounts.js';
@@ -44,6 +44,8 @@ export interface QueuePlanePorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly storage: StorageGauge;
+  /** Left out: events are not counted. */
+  readonly metrics?: Metrics | undefined;
   readonly accounts: AccountBook;
   readonly room: DeliveryPlaces;
   readonly performer: AttemptPerformer;
@@ -303,6 +305,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     const turn = this.#turn as Turn;
     const bytes = encodeQueueEvent(event);
     queue.add(bytes);
+    this.ports.metrics?.counter('millrace_queue_events_total', event.type).add();
     turn.effects += 1;
     turn.effectBytes += bytes.length;
     this.#changed.add(queue);

@@ -1,6 +1,6 @@
 /** What the runtime is asked when somebody looks at the metrics. */
 import type { ShardName } from '../../kernel/index.js';
-import type { Metrics } from '../../ports/index.js';
+import { inSeconds, type Metrics } from '../../ports/index.js';
 import { ClockWatch, type ClockWatchOptions, type ClockWatchPorts } from './clock-watch.js';
 import type { Membership } from './membership.js';
 import type { ShardHost } from './shard-host.js';
@@ -32,5 +32,6 @@ export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>
     metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);
     metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);
     metrics.gauge('millrace_shard_position', () => host.actorOf(shard)?.head?.position ?? 0, shard);
+    metrics.gauge('millrace_snapshot_timestamp_seconds', () => inSeconds(host.actorOf(shard)?.snapshotAtMs), shard);
   }
 }

@@ -19,6 +19,7 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
   const entries = metrics.counter('millrace_entries_appended_total');
   const effects = metrics.counter('millrace_entry_effects_total');
   const bytes = metrics.counter('millrace_entry_bytes_total');
+  const size = metrics.histogram('millrace_entry_size_bytes');
   const ack = metrics.histogram('millrace_append_ack_seconds');
   const unknown = metrics.counter('millrace_append_unknown_total');
   const full = metrics.counter('millrace_commands_refused_total', 'MAILBOX_FULL');
@@ -32,6 +33,7 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
       entries.add();
       effects.add(entryEffects);
       bytes.add(entryBytes);
+      size.observe(entryBytes);
       ack.observe(ackMs / 1000);
     },
     appendUnknown: () => unknown.add(),

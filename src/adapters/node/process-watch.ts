@@ -8,6 +8,7 @@
  *      most of what an idle process does. A look that is late itself counts, so that a long stall out of idleness shows
  */
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import prom from 'prom-client';
 import type { Timer } from '../../ports/index.js';
 import { onTheBeat } from './beat.js';
@@ -76,6 +77,12 @@ export class ProcessWatch {
         this.#delay.reset();
         this.#latestLookMs = 0;
       },
+    });
+    const heap: prom.Gauge = new prom.Gauge({
+      name: 'millrace_heap_limit_bytes',
+      help: 'How large the heap of the main thread may get.',
+      registers,
+      collect: () => heap.set(getHeapStatistics().heap_size_limit),
     });
     const longest = new prom.Gauge({
       name: 'millrace_gc_longest_pause_seconds',

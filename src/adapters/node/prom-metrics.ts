@@ -18,6 +18,7 @@ import {
   type MetricReadings,
   type Metrics,
 } from '../../ports/index.js';
+import { VERSION } from './version.js';
 
 class CounterCell implements Counter {
   total = 0;
@@ -38,24 +39,24 @@ class HistogramCell implements Histogram {
     this.#counts = new Array(bounds.length + 1).fill(0);
   }
 
-  observe(seconds: number): void {
+  observe(value: number): void {
     let at = 0;
-    while (at < this.#bounds.length && seconds > (this.#bounds[at] as number)) at += 1;
+    while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at += 1;
     (this.#counts[at] as number)++;
-    this.#sum += seconds;
+    this.#sum += value;
   }
 
   /** They are as the format wants them: each bucket counts everything up to its bound. */
-  series(name: string): Series[] {
+  series(name: string, labels: Series['labels']): Series[] {
     let count = 0;
     const buckets = this.#counts.map((inBucket, at) => {
       count += inBucket;
-      return { metricName: `${name}_bucket`, labels: { le: this.#bounds[at] ?? '+Inf' }, value: count };
+      return { metricName: `${name}_bucket`, labels: { ...labels, le: this.#bounds[at] ?? '+Inf' }, value: count };
     });
     return [
       ...buckets,
-      { metricName: `${name}_sum`, labels: {}, value: this.#sum },
-      { metricName: `${name}_count`, labels: {}, value: count },
+      { metricName: `${name}_sum`, labels, value: this.#sum },
+      { metricName: `${name}_count`, labels, value: count },
     ];
   }
 }
@@ -78,40 +79,40 @@ export class PromMetrics implements Metrics, MeasuredProcess {
   readonly registry = new prom.Registry();
   readonly #counters = new Map<CounterName, Map<string, CounterCell>>();
   readonly #gauges = new Map<GaugeName, Map<string, () => number | undefined>>();
-  readonly #histograms = new Map<HistogramName, HistogramCell>();
+  readonly #histograms = new Map<HistogramName, Map<string, HistogramCell>>();
 
   constructor({ withProcess }: PromMetricsOptions) {
-    if (withProcess) this.#watchProcess();
     for (const name of namesOf(COUNTERS)) this.#declareCounter(name);
     for (const name of namesOf(GAUGE_HELP)) this.#declareGauge(name);
     for (const name of namesOf(HISTOGRAMS)) this.#declareHistogram(name);
+    if (withProcess) this.#watchProcess();
   }
 
-  /** All but the loop's delay, which ProcessWatch tells: its sampling never rests. */
+  /** All but the loop's delay, which ProcessWatch tells: its sampling never rests; and what no counter is called `_total` for. */
   #watchProcess(): void {
+    this.gauge('millrace_build_info', () => 1, VERSION);
     prom.collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
     for (const stat of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
       this.registry.removeSingleMetric(`nodejs_eventloop_lag_${stat}_seconds`);
     }
+    for (const what of ['handles', 'requests', 'resources']) {
+      this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
+    }
   }
 
   counter(name: CounterName, label = ''): Counter {
-    const cells = this.#counters.get(name) as Map<string, CounterCell>;
-    const key = boundedLabel(cells, label);
-    const known = cells.get(key);
-    if (known) return known;
-    const cell = new CounterCell();
-    cells.set(key, cell);
-    return cell;
+    return cellOf(this.#counters.get(name) as Map<string, CounterCell>, label, COUNTERS[name], () => new CounterCell());
   }
 
-  histogram(name: HistogramName): Histogram {
-    return this.#histograms.get(name) as HistogramCell;
+  histogram(name: HistogramName, label = ''): Histogram {
+    const cells = this.#histograms.get(name) as Map<string, HistogramCell>;
+    const described = HISTOGRAMS[name];
+    return cellOf(cells, label, described, () => new HistogramCell(described.bounds));
   }
 
   gauge(name: GaugeName, read: () => number | undefined, label = ''): { stop(): void } {
     const readers = this.#gauges.get(name) as Map<string, () => number | undefined>;
-    const key = boundedLabel(readers, label);
+    const key = boundedLabel(readers, label, GAUGE_HELP[name]);
     readers.set(key, read);
     return {
       stop: () => {
@@ -172,10 +173,13 @@ export class PromMetrics implements Metrics, MeasuredProcess {
   }
 
   #declareHistogram(name: HistogramName): void {
-    const { help, bounds } = HISTOGRAMS[name];
-    const cell = new HistogramCell(bounds);
-    this.#histograms.set(name, cell);
-    this.#register('histogram', name, help, () => cell.series(name));
+    const cells = new Map<string, HistogramCell>();
+    this.#histograms.set(name, cells);
+    const { help, bounds, label } = HISTOGRAMS[name] as Described & { readonly bounds: readonly number[] };
+    if (!label) cells.set('', new HistogramCell(bounds));
+    this.#register('histogram', name, help, () =>
+      [...cells].flatMap(([key, cell]) => cell.series(name, labelled(label, key))),
+    );
   }
 
   /** The registry only ever calls `get` of a metric; its type wants one of prom-client's own classes. */
@@ -203,11 +207,24 @@ function namesOf<Table extends object>(table: Table): (keyof Table)[] {
   return Object.keys(table) as (keyof Table)[];
 }
 
-function labelled(label: string | undefined, value: string): Record<string, string> {
-  return label ? { [label]: value } : {};
+function labelled(names: string | undefined, label: string): Record<string, string> {
+  if (!names) return {};
+  const values = label.split(' ');
+  return Object.fromEntries(names.split(' ').map((name, at) => [name, values[at] ?? 'other']));
 }
 
-/** ME3: a label beyond the bound counts as `other`. */
-function boundedLabel(known: ReadonlyMap<string, unknown>, label: string): string {
-  return known.has(label) || known.size < MAX_SERIES ? label : 'other';
+/** ME2 */
+function cellOf<Cell>(cells: Map<string, Cell>, label: string, described: Described, make: () => Cell): Cell {
+  const known = cells.get(label);
+  if (known !== undefined) return known;
+  const key = boundedLabel(cells, label, described);
+  const cell = cells.get(key) ?? make();
+  cells.set(key, cell);
+  return cell;
+}
+
+/** ME3: a label beyond the bound counts as `other`, and each of several does. */
+function boundedLabel(known: ReadonlyMap<string, unknown>, label: string, { label: names }: Described): string {
+  if (known.has(label) || known.size < MAX_SERIES) return label;
+  return (names ?? '').split(' ').fill('other').join(' ');
 }

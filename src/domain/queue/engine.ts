@@ -49,6 +49,17 @@ export interface OpenAttempt {
   readonly run?: OpenRunAttempt | undefined;
 }
 
+/** How many there are of each. */
+export interface AccountCounts {
+  /** Failed runs are among them. */
+  readonly deadLetters: number;
+  readonly schedules: number;
+  readonly runsInProgress: number;
+  readonly runsFailed: number;
+  /** Steps that wait for an event. */
+  readonly waiters: number;
+}
+
 export interface OpenRunAttempt {
   readonly part: RunPart;
   /** Role `step`: the run's entries up to the one that is delivered. Else empty. */
@@ -200,6 +211,18 @@ export class QueueEngine {
   /** What of the account counts for its bounds (HE1). */
   heldAt(nowMs: number): Held {
     return this.#state.heldAt(nowMs);
+  }
+
+  /** For whoever watches: costs nothing. */
+  counts(): AccountCounts {
+    const { deadLetters, schedules, runs } = this.#state;
+    return {
+      deadLetters: deadLetters.size,
+      schedules: schedules.size,
+      runsInProgress: runs.activeCount,
+      runsFailed: runs.size - runs.activeCount,
+      waiters: runs.waiterCount,
+    };
   }
 
   /** Messages, DLQ entries, groups, queues, schedules, keys. */

@@ -10,7 +10,13 @@ export type * from './commands.js';
 export { PENDING_STATES, publishItems, queueCommands, queueReplies } from './commands.js';
 export * from './decision.js';
 export * from './delivery/index.js';
-export { type EngineOptions, type OpenRunAttempt, QueueEngine, type RecordEvent } from './engine.js';
+export {
+  type AccountCounts,
+  type EngineOptions,
+  type OpenRunAttempt,
+  QueueEngine,
+  type RecordEvent,
+} from './engine.js';
 export { rowOfEvent } from './event-table.js';
 export { type QueueEvent, type QueueEventOf, queueEvents } from './events.js';
 export * from './ids.js';

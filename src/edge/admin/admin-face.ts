@@ -1,24 +1,26 @@
 /** What the operators' API is made of: ports from outside, and the few things its parts share. */
 import type { DatabaseId } from '../../kernel/index.js';
-import type {
-  Clock,
-  ClusterSteering,
-  ClusterWatch,
-  ConnectedClient,
-  JournalAudit,
-  KvEvents,
-  KvGateway,
-  Log,
-  ManagementAccess,
-  ManagementControl,
-  MeasuredProcess,
-  MessageLog,
-  Random,
-  ReadModelCare,
-  Sealing,
-  Statistics,
-  StorageGauge,
-  Timers,
+import {
+  type Clock,
+  type ClusterSteering,
+  type ClusterWatch,
+  type ConnectedClient,
+  inSeconds,
+  type JournalAudit,
+  type KvEvents,
+  type KvGateway,
+  type Log,
+  type ManagementAccess,
+  type ManagementControl,
+  type MeasuredProcess,
+  type MessageLog,
+  type Metrics,
+  type Random,
+  type ReadModelCare,
+  type Sealing,
+  type Statistics,
+  type StorageGauge,
+  type Timers,
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import type { Pages } from '../sessions/page-requests.js';
@@ -43,7 +45,7 @@ export interface AdminHandlerParts {
   readonly statistics: Statistics;
   readonly cluster: ClusterWatch;
   readonly steering: ClusterSteering;
-  readonly metrics: MeasuredProcess;
+  readonly metrics: MeasuredProcess & Pick<Metrics, 'gauge'>;
   readonly storage: StorageGauge;
   /** Undefined in a process that keeps none. */
   readonly readModels: ReadModelCare | undefined;
@@ -76,6 +78,9 @@ export class AdminFace {
   constructor(readonly parts: AdminHandlerParts) {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
+    const { metrics } = parts;
+    metrics.gauge('millrace_verify_timestamp_seconds', () => inSeconds(this.verified?.atMs));
+    metrics.gauge('millrace_verify_fine', () => this.verified && Number(this.verified.isFine));
     this.pages = { sessions: new SealedSessions(parts), publicUrls: parts.publicUrls };
   }
 

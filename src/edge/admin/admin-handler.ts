@@ -42,7 +42,7 @@ export function createAdminHandler(parts: AdminHandlerParts): Mounted {
 async function answer(face: AdminFace, { request, response }: HttpExchange, path: string, query: URLSearchParams) {
   const caller = callerOf(face, request, path);
   discardBody(request);
-  const { route, path: parts } = TABLE.find(request.method as string, path);
+  const { route, path: parts } = TABLE.find(request, path);
   if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
   const call = new AdminCall(face, request, response, caller, { query, id: parts.id });
   await route.handle(call, { path: parts, query: {}, body: {} });

@@ -18,12 +18,13 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import type { Clock, Freshness, Timers } from '../../ports/index.js';
+import type { Clock, Freshness, Metrics, Timers } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
 import { listen, stopAccepting, untilSilent } from './listening.js';
 import { PlainConnections } from './plain-connections.js';
 import { FaceRequest } from './request-body.js';
+import { CLIENT_GONE, RequestMetrics } from './request-metrics.js';
 
 const HOST = 'host';
 /** Node's code for headers that are too large. */
@@ -61,6 +62,9 @@ export interface FaceServerParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Its first word in the log. */
+  readonly name: string;
+  readonly metrics: Metrics;
   readonly tls?: TlsTexts | undefined;
   /** Left out: every request is handled at once. */
   readonly freshness?: Freshness | undefined;
@@ -78,7 +82,8 @@ export interface FaceServer {
 }
 
 export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): FaceServer {
-  const { limits, tls, clock, timers, freshness } = parts;
+  const { limits, tls, clock, timers, freshness, name, metrics } = parts;
+  const requests = new RequestMetrics(name, metrics);
   const server = boundedServer(limits, tls);
   // Names and values in turn.
   const mostHeaderParts = 2 * limits.maxHeadersCount;
@@ -88,6 +93,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   const handle = (request: FaceRequest, response: ServerResponse) => {
     usedAtMs = clock.nowMs();
     if (isLeaving) response.shouldKeepAlive = false;
+    count(request, response, requests, clock);
     const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
     if (isTooLong || !hasOneHost(request)) {
       refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
@@ -97,6 +103,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
     else void handleWhenFresh(request, () => face.handle(request, response), freshness);
   };
   const sockets = new SocketRegister(limits.maxConnectionsPerAddress);
+  metrics.gauge('millrace_connections', () => sockets.size, name);
   server.on('request', handle);
   // Answered before the body is sent for; the handler asks for it when it wants it.
   server.on('checkContinue', handle);
@@ -107,7 +114,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
     refuseRaw(socket, face.protocolRefusal(error.code)),
   );
   const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
-  const plain = isPlainToo ? plainConnectionsOf(server, parts, face) : undefined;
+  const plain = isPlainToo ? plainConnectionsOf(server, parts, face, requests) : undefined;
   server.on('connection', (socket: Socket) => {
     usedAtMs = clock.nowMs();
     sockets.add(socket);
@@ -143,18 +150,29 @@ function plainConnectionsOf(
   server: http.Server,
   { limits, clock, freshness }: FaceServerParts,
   face: FaceBehaviour,
+  requests: RequestMetrics,
 ): PlainConnections {
   const [accept] = server.listeners('connection');
   server.removeAllListeners('connection');
   return new PlainConnections({
     clock,
     limits,
+    requests,
     // What is there of both is all that such a face uses.
     handle: (request, response) =>
       face.handle(request as unknown as FaceRequest, response as unknown as ServerResponse),
     accept: (socket) => accept?.call(server, socket),
     isFresh: () => freshness === undefined || freshness.isFresh,
     refuseSilent: (socket) => refuseRaw(socket, face.protocolRefusal(REQUEST_TIMEOUT)),
+  });
+}
+
+/** A client that goes before its answer has a status of its own. */
+function count(request: FaceRequest, response: ServerResponse, requests: RequestMetrics, clock: Clock): void {
+  const askedAtMs = clock.monotonicMs();
+  response.once('close', () => {
+    const status = response.headersSent ? response.statusCode : CLIENT_GONE;
+    requests.answered(request.route, status, clock.monotonicMs() - askedAtMs);
   });
 }
 
@@ -229,6 +247,10 @@ class SocketRegister {
   readonly #countByAddress = new Map<string, number>();
 
   constructor(private readonly maxPerAddress: number) {}
+
+  get size(): number {
+    return this.#sockets.size;
+  }
 
   add(socket: Socket): void {
     const address = socket.remoteAddress ?? '';

@@ -1,6 +1,6 @@
 /** What every face that has a port of its own is made of: who asks, what is held for it, what failed, and its server. */
 import { ByteBudget, describeError } from '../../kernel/index.js';
-import type { Clock, Freshness, Log, Timers } from '../../ports/index.js';
+import { type Clock, type Freshness, type Log, type Metrics, type Timers, UNWATCHED } from '../../ports/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientAddresses, type ProxyRange } from './client-address.js';
 import { createFaceServer, type FaceBehaviour, type FaceServer, type TlsTexts } from './face-server.js';
@@ -11,6 +11,8 @@ export interface FaceParts<Limits extends HttpLimits = HttpLimits> {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Left out: nobody watches. */
+  readonly metrics?: Metrics | undefined;
   readonly limits: Limits;
   /** Whose word counts on who asks; without them the peer is who asks. */
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
@@ -52,12 +54,16 @@ export abstract class Face<Parts extends FaceParts> {
     behaviour: Omit<FaceBehaviour, 'acceptFailed' | 'drain'>,
     onDrain: () => void = () => {},
   ): FaceServer {
-    const { limits, log, clock, timers } = this.parts;
-    const acceptFailed = (error: Error) => log.warn(`${this.name}.accept-failed`, { error: describeError(error) });
+    const { name } = this;
+    const { limits, log, clock, timers, metrics = UNWATCHED } = this.parts;
+    const acceptFailed = (error: Error) => log.warn(`${name}.accept-failed`, { error: describeError(error) });
     const drain = () => {
       this.isDraining = true;
       onDrain();
     };
-    return createFaceServer({ limits, clock, timers, tls, freshness }, { ...behaviour, acceptFailed, drain });
+    return createFaceServer(
+      { name, metrics, limits, clock, timers, tls, freshness },
+      { ...behaviour, acceptFailed, drain },
+    );
   }
 }

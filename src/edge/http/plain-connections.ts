@@ -13,6 +13,7 @@ import type { Clock } from '../../ports/index.js';
 import type { HttpLimits } from './http-limits.js';
 import { type PlainAnswers, PlainRequest, PlainResponse } from './plain-exchange.js';
 import { type PlainHead, PlainHeads } from './plain-head.js';
+import type { RequestMetrics } from './request-metrics.js';
 
 /** A longer body is counted for its tenant while it arrives, and mostly comes in several pieces. */
 const MAX_PLAIN_BODY_BYTES = 16 * 1024;
@@ -27,6 +28,8 @@ export interface PlainParts {
   accept(socket: Socket): void;
   /** Could a request be judged right now? */
   isFresh(): boolean;
+  /** Told of each answer when it is over. */
+  readonly requests: RequestMetrics;
   /** Nothing was said for too long. */
   refuseSilent(socket: Socket): void;
 }
@@ -97,6 +100,7 @@ class PlainConnection {
   #waiting: Buffer | undefined;
   #hasAsked = false;
   #isReading = true;
+  #askedAtMs = 0;
   readonly #onData = (bytes: Buffer) => this.#receive(bytes);
   readonly #onEnd = () => this.socket.end();
   readonly #onError = () => {};
@@ -145,6 +149,7 @@ class PlainConnection {
       this.#hasAsked = true;
       socket.setTimeout(this.all.keepAliveMs);
     }
+    this.#askedAtMs = parts.clock.monotonicMs();
     const request = new PlainRequest(head, bytes.subarray(bodyStart, end), socket, () => {
       this.#answering = undefined;
       this.#waiting = undefined;
@@ -158,6 +163,8 @@ class PlainConnection {
 
   #answered(response: PlainResponse): void {
     const { socket } = this;
+    const { clock, requests } = this.all.parts;
+    requests.answered(response.req.route, response.statusCode, clock.monotonicMs() - this.#askedAtMs);
     this.#answering = undefined;
     if (response.isLast || this.all.isEnding) socket.destroySoon();
     else if (this.#waiting !== undefined) queueMicrotask(() => this.#goOn());

@@ -6,10 +6,13 @@ import { EventEmitter } from 'node:events';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PlainHead } from './plain-head.js';
+import { CLIENT_GONE, NO_ROUTE } from './request-metrics.js';
 
 export class PlainRequest {
   /** All of it is there. */
   readonly complete = true;
+  /** What it is counted as: the declared route, once it has been found. */
+  route = NO_ROUTE;
 
   readonly method: PlainHead['method'];
   readonly url: string;
@@ -44,6 +47,7 @@ export interface PlainAnswers {
 /** `close` is said when it has been read, or nobody is there to read it. */
 export class PlainResponse extends EventEmitter {
   headersSent = false;
+  statusCode = CLIENT_GONE;
   closed = false;
   /** Is it the connection's last? */
   isLast = false;
@@ -79,6 +83,7 @@ export class PlainResponse extends EventEmitter {
 
   /** @param headers names and values in turn, or an object of them */
   writeHead(status: number, headers: readonly string[] | OutgoingHttpHeaders): void {
+    this.statusCode = status;
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
     let hasLength = false;
     let namesConnection = false;

@@ -15,11 +15,14 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import { type ByteBudget, GrowingBytes, type Hold } from '../../kernel/index.js';
 import { MAX_DISCARDED_BYTES, MAX_STRANGERS_BODY_BYTES, STRANGERS_LINGER_MS } from './http-limits.js';
 import { PlainRequest } from './plain-exchange.js';
+import { NO_ROUTE } from './request-metrics.js';
 
 /** A request whose body can be had as it comes from the parser; the stream it otherwise is then stays empty. */
 export class FaceRequest extends IncomingMessage {
   #sink: ((chunk: Buffer | null) => void) | undefined;
   #held: (Buffer | null)[] = [];
+  /** What it is counted as: the declared route, once it has been found. */
+  route = NO_ROUTE;
 
   /** @param sink called with each piece, and with null at the end; undefined: the stream has the rest */
   sendBodyTo(sink: ((chunk: Buffer | null) => void) | undefined): void {

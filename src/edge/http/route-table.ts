@@ -5,8 +5,10 @@
  *      the further to the left, the earlier
  *  RT2 a path that no route has is told apart from one that no route has with this method, and then the methods are said
  */
+import type { IncomingMessage } from 'node:http';
 import { SHARED_REFUSALS } from '../error-map.js';
 import { RefusedRequest } from './refused.js';
+import { foundRoute } from './request-metrics.js';
 import type { Described, Method, PathParts } from './route.js';
 
 export interface TableOptions {
@@ -50,18 +52,21 @@ export class RouteTable<R extends Described> {
     this.#entries = entries.sort((a, b) => compareText(rankOf(a.declared), rankOf(b.declared)));
   }
 
-  /** @throws Refused 404, 405 */
-  find(method: string, path: string): FoundRoute<R> {
+  /** The request is counted as one of the route's from here on. @throws Refused 404, 405 */
+  find(request: IncomingMessage, path: string): FoundRoute<R> {
+    const method = request.method as string;
     const { isFirstAlone = false } = this.options;
     let fitting = this.#entries.filter(({ pattern }) => pattern.test(path));
     const [first] = fitting;
     if (first === undefined) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
     if (isFirstAlone) fitting = fitting.filter(({ declared }) => declared === first.declared);
+    foundRoute(request, first.declared);
     const entry = fitting.find(({ methods }) => methods.includes(method));
     if (entry === undefined) {
       const allowed = new Set(fitting.flatMap(({ methods }) => methods));
       throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: [...allowed].join(', ') });
     }
+    foundRoute(request, entry.declared);
     return { route: entry.route, path: partsOf(entry, path) };
   }
 }

@@ -50,6 +50,7 @@ export class KvHandler {
       return;
     }
     const target = parseRequestTarget(request.url as string);
+    request.route = target.route;
     if (isStream(target)) {
       if (request instanceof PlainRequest) request.handOver();
       else this.#streams.open(exchange, target);

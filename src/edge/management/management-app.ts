@@ -28,7 +28,7 @@ export function createManagementApp(face: ManagementFace, routes: readonly Manag
     run: async (arrived, context) => {
       const { call, fields, request, response } = arrived;
       if (context.accepts('json') === false) throw new RefusedRequest(MANAGEMENT_REFUSALS.jsonOnly);
-      const { route, path } = table.find(request.method as string, arrived.path);
+      const { route, path } = table.find(request, arrived.path);
       if (route.permission !== 'open') {
         if (changesAnything(route) && call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
         mustBeAllowed(call.grant.role, route.permission);

@@ -56,7 +56,7 @@ async function answer(
 ): Promise<void> {
   const scope = scopeOf(parts, addresses, request);
   discardBody(request);
-  const { route, path: named } = TABLE.find(request.method as string, path);
+  const { route, path: named } = TABLE.find(request, path);
   const call = { scope, query, statistics: parts.statistics, clock: parts.clock };
   const { text, behind } = (await route.handle(call, { path: named, query: {}, body: {} })) as Scraped;
   const headers = { ...PRIVATE_HEADERS, ...staleHeader({ behind }) };

@@ -14,6 +14,7 @@ import { writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
 import { BODILESS_METHODS, discardBody, type FaceRequest, isLongBody, RequestBodyReader } from '../http/index.js';
 import { bodyRefused, invalid, RefusedRequest } from '../http/refused.js';
+import { foundRoute } from '../http/request-metrics.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
@@ -85,6 +86,7 @@ export class QueueHandler {
 
   #publish(call: QueueCall, queueName: string | undefined, remainder: string): void {
     const { words, grant, request } = call;
+    foundRoute(request, queueName === undefined ? PUBLISH : ENQUEUE);
     if (request.method !== 'POST') throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
     call.mustBeAllowedToPublish();
     const destination = destinationInPath(remainder, words.rest);
@@ -124,6 +126,7 @@ export class QueueHandler {
 
   #hook(call: QueueCall, hook: ReturnType<typeof hookIn>): void {
     mustBeOpen(call);
+    foundRoute(call.request, HOOKS);
     this.#limitBursts(call);
     const limit = Math.min(call.grant.terms.limits.maxMessageBytes, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {

@@ -38,7 +38,7 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
 function createQueueApp(face: QueueFace): Application<QueueCall> {
   const table = new RouteTable(QUEUE_FACE_ROUTES, { allowsLastSlash: true, ignoresCase: true, answersHead: true });
   const run = async (call: QueueCall) => {
-    const { route, path } = table.find(call.request.method as string, call.path);
+    const { route, path } = table.find(call.request, call.path);
     if (route.permission === 'change') call.mustBeAllowedToChange();
     else if (route.permission === 'publish') call.mustBeAllowedToPublish();
     await route.handle(call, { path, query: {}, body: {} });

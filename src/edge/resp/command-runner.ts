@@ -254,6 +254,7 @@ export class ClientCommandRunner {
 
   #refuse(reply: ErrorReply): SettledOutcome {
     const { client } = this;
+    this.face.refused.add();
     if (client.transaction !== undefined) client.transaction.isBroken = true;
     return this.#takesSilence() ? SILENT : { kind: 'reply', reply };
   }

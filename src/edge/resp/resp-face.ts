@@ -1,17 +1,21 @@
 /** What the native protocol's face is made of: ports from outside, and the few things its connections share. */
 
 import { ByteBudget } from '../../kernel/index.js';
-import type {
-  Broadcasts,
-  Clock,
-  Freshness,
-  KvEvents,
-  KvGateway,
-  KvMeter,
-  Log,
-  Quota,
-  RespAccess,
-  Timers,
+import {
+  type Broadcasts,
+  type Clock,
+  type Counter,
+  type Freshness,
+  type Histogram,
+  type KvEvents,
+  type KvGateway,
+  type KvMeter,
+  type Log,
+  type Metrics,
+  type Quota,
+  type RespAccess,
+  type Timers,
+  UNWATCHED,
 } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { BroadcastQueue } from '../broadcast-queue.js';
@@ -41,6 +45,8 @@ export interface RespFaceParts {
   /** Shared with other faces of the process; left out: one of its own. */
   readonly broadcasts?: Broadcasts | undefined;
   readonly log: Log;
+  /** Left out: nobody watches. */
+  readonly metrics?: Metrics | undefined;
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly limits: RespFaceLimits;
@@ -67,8 +73,18 @@ export class RespFace {
   isDraining = false;
   readonly incidents: Incidents;
   readonly signIns: SignIns;
+  /** Commands that partitions answered, those that were refused before, and how long answers took. */
+  readonly answered: Counter;
+  readonly refused: Counter;
+  readonly batchSeconds: Histogram;
+  readonly #failed: Counter;
 
   constructor(readonly parts: RespFaceParts) {
+    const { metrics = UNWATCHED } = parts;
+    this.answered = metrics.counter('millrace_resp_commands_total', 'answered');
+    this.refused = metrics.counter('millrace_resp_commands_total', 'refused');
+    this.#failed = metrics.counter('millrace_resp_commands_total', 'failed');
+    this.batchSeconds = metrics.histogram('millrace_resp_batch_seconds');
     this.router = new PartitionRouter(parts.gateway);
     this.signIns = parts.signIns ?? UNGUARDED;
     this.incidents = new Incidents('resp', parts, 'r');
@@ -85,6 +101,7 @@ export class RespFace {
 
   /** What a client hears of a failure, which the log has; defects get an id that can be searched for. */
   failureText(failure: unknown): string {
+    this.#failed.add();
     return this.incidents.told(refusalOf(failure), failure).text;
   }
 }

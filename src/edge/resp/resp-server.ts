@@ -44,6 +44,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
   const limits = { ...DEFAULT_RESP_FACE_LIMITS, ...parts.limits };
   const face = new RespFace({ ...parts, limits });
   const connections = new ConnectionRegister(face, limits);
+  parts.metrics?.gauge('millrace_connections', () => connections.size, 'resp');
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
   const server =
     parts.tls === undefined

@@ -12,6 +12,7 @@ import { queueBodyTooLarge, SEARCH_REFUSALS, SHARED_REFUSALS, searchRefusalOf } 
 import { bearerToken } from '../http/credentials.js';
 import { FaceRequest, isLongBody, PlainRequest } from '../http/index.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
+import { foundRoute } from '../http/request-metrics.js';
 import { signedIn } from '../http/signing-in.js';
 import { SEARCH_ROUTES } from './commands/index.js';
 import { isPreflight, preflightHeaders } from './cors.js';
@@ -66,6 +67,7 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
   const { face, request, response } = answer;
   const grant = grantOf(face, request, target);
   const command = commandOf(request, target);
+  foundRoute(request, (command.named ?? command.ofAll)?.paths[0] as string);
   const { permission } = (command.named ?? command.ofAll) as SearchRoute;
   if (grant.role === 'read-only' && permission !== 'read') throw new RefusedRequest(SEARCH_REFUSALS.readOnly);
   const route = routeOf(command, target);

@@ -4,19 +4,20 @@ import { ManagementGrants } from '../../../src/actors/control/index.js';
 import { createAdminHandler, type Mounted } from '../../../src/edge/index.js';
 import { type AccountId, type MessageId, MillraceError, type SessionId } from '../../../src/kernel/index.js';
 import type { KvEvent } from '../../../src/messages/index.js';
-import type {
-  AuditTask,
-  ClusterStatus,
-  ConnectedClient,
-  Counts,
-  JournalAudit,
-  LogEvent,
-  LogPage,
-  LogQuery,
-  MessageLog,
-  MessageState,
-  MetricReadings,
-  ReadModelName,
+import {
+  type AuditTask,
+  type ClusterStatus,
+  type ConnectedClient,
+  type Counts,
+  type JournalAudit,
+  type LogEvent,
+  type LogPage,
+  type LogQuery,
+  type MessageLog,
+  type MessageState,
+  type MetricReadings,
+  type ReadModelName,
+  UNWATCHED,
 } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
@@ -186,7 +187,7 @@ export class AdminStand extends ManagementHarness {
           return { stop: () => void this.monitors.delete(onEvent) };
         },
       },
-      metrics: { readings: () => this.readings },
+      metrics: { ...UNWATCHED, readings: () => this.readings },
       storage: { isFull: () => this.isDiskFull },
       statistics: this.statistics,
       get readModels() {

@@ -8,6 +8,7 @@ import { NodeTimers, SystemClock } from '../../../src/adapters/node/index.js';
 import { createFaceServer, type FaceServer, RequestBodyReader } from '../../../src/edge/http/index.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
+import { UNWATCHED } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 
 const REFUSAL = { status: 400, text: 'refused' };
@@ -36,7 +37,14 @@ describe('a request that comes while nobody knows who may do what', () => {
     };
     const bodies = new RequestBodyReader(new ByteBudget(Number.POSITIVE_INFINITY));
     server = createFaceServer(
-      { limits: DEFAULT_KV_FACE_LIMITS, clock: new SystemClock(), timers: new NodeTimers(), freshness },
+      {
+        name: 'kv',
+        metrics: UNWATCHED,
+        limits: DEFAULT_KV_FACE_LIMITS,
+        clock: new SystemClock(),
+        timers: new NodeTimers(),
+        freshness,
+      },
       {
         handle: (request, response) => {
           handled.push(request.url ?? '');

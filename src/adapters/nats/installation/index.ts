@@ -5,5 +5,5 @@ export { type JournalTotal, journalTotalOf } from './journal-total.js';
 export { natsOptionsOf } from './nats-options.js';
 export { writeNatsUsers } from './nats-users.js';
 export { openForCommand, openNats } from './open-nats.js';
-export type { OpenedNats } from './opened-nats.js';
+export { type OpenedNats, watchedNats } from './opened-nats.js';
 export { sealingOf } from './seal-key.js';

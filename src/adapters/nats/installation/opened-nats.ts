@@ -1,5 +1,5 @@
 /** An installation that is connected, with its layout verified. */
-import type { Check } from '../../../ports/index.js';
+import type { Check, Metrics } from '../../../ports/index.js';
 import type { NatsConnections, NatsOptions } from '../connection.js';
 import type { ClusterLayout } from '../layout-record.js';
 import type { Names } from '../subjects.js';
@@ -17,4 +17,15 @@ export interface OpenedNats {
   /** Whether it can be used, and if not, why. */
   check(): Check;
   close(): Promise<void>;
+}
+
+/** With what an alarm on its connections is written for. */
+export function watchedNats(nats: OpenedNats, metrics: Metrics): OpenedNats {
+  const { appends, reads, control } = nats.connections;
+  for (const [role, link] of Object.entries({ appends, reads, control })) {
+    const reconnects = metrics.counter('millrace_nats_reconnects_total', role);
+    link.onReconnect(() => reconnects.add());
+    metrics.gauge('millrace_nats_connected', () => Number(link.isConnected()), role);
+  }
+  return nats;
 }

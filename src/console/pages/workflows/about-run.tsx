@@ -8,11 +8,7 @@ import { useRunLinks } from './links.js';
 import { durationOf, functionOf, type Run } from './records.js';
 import { nowOf } from './run-now.js';
 
-<<<<<<<< HEAD:src/console/pages/workflows/run-summary.tsx
-export function RunSummary({ run }: { readonly run: Run }) {
-========
 export function AboutRun({ run }: { readonly run: Run }) {
->>>>>>>> c-flows:src/console/pages/workflows/about-run.tsx
   const links = useRunLinks();
   const { workflowUrl, workflowRunCompletedAt, labels = [], invoker, workflowRunResponse } = run;
   const facts: readonly (readonly [string, ComponentChildren])[] = [

@@ -43,6 +43,10 @@ export class Runs {
     return this.#active.size + this.#failed.size;
   }
 
+  get activeCount(): number {
+    return this.#active.size;
+  }
+
   /** Steps that wait for an event. */
   get waiterCount(): number {
     return this.#waiters.size;

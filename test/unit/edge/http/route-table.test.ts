@@ -1,4 +1,5 @@
 /** From a method and a path to a declared route. Proves RT1, RT2. */
+import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { type At, described } from '../../../../src/edge/http/route.js';
@@ -11,7 +12,7 @@ function tableOf(routes: readonly At[], options?: TableOptions) {
   const table = new RouteTable(declared, options);
   return (method: string, path: string) => {
     try {
-      const found = table.find(method, path);
+      const found = table.find({ method } as IncomingMessage, path);
       return [found.route.summary, { ...found.path }];
     } catch (refused) {
       if (!(refused instanceof RefusedRequest)) throw refused;

@@ -1,0 +1,53 @@
+/**
+ * What a face tells of its requests to whoever watches: how many, how they ended and how long they took, by the route
+ * that is declared for them. A path is never a label: whoever asks chooses it.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Counter, Histogram, Metrics } from '../../ports/index.js';
+
+/** Of requests that were refused before a route was found. */
+export const NO_ROUTE = 'none';
+
+/** It stands for the status of a request whose client went before there was one. */
+export const CLIENT_GONE = 499;
+
+interface RouteMetrics {
+  readonly seconds: Histogram;
+  readonly byStatus: Map<number, Counter>;
+}
+
+export class RequestMetrics {
+  readonly #routes = new Map<string, RouteMetrics>();
+
+  /** @param face its name, as in the log */
+  constructor(
+    private readonly face: string,
+    private readonly metrics: Metrics,
+  ) {}
+
+  answered(route: string, status: number, tookMs: number): void {
+    const { seconds, byStatus } = this.#routes.get(route) ?? this.#begin(route);
+    seconds.observe(tookMs / 1000);
+    const known = byStatus.get(status);
+    if (known !== undefined) known.add();
+    else this.#beginStatus(route, status, byStatus);
+  }
+
+  #begin(route: string): RouteMetrics {
+    const seconds = this.metrics.histogram('millrace_http_request_seconds', `${this.face} ${route}`);
+    const begun = { seconds, byStatus: new Map() };
+    this.#routes.set(route, begun);
+    return begun;
+  }
+
+  #beginStatus(route: string, status: number, byStatus: Map<number, Counter>): void {
+    const counter = this.metrics.counter('millrace_http_requests_total', `${this.face} ${route} ${status}`);
+    byStatus.set(status, counter);
+    counter.add();
+  }
+}
+
+/** @param route as it is declared */
+export function foundRoute(request: IncomingMessage, route: string): void {
+  (request as { route?: string }).route = route;
+}
