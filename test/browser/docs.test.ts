@@ -2,8 +2,11 @@
 import { expect } from 'chai';
 import { ConsoleBrowser } from '../support/browser/console-browser.js';
 
+/** The viewer takes the whole document in before it shows anything: a second, or much longer beside other tests. */
+const TAKEN_IN = { timeout: 60_000 };
+
 describe('the pages of the API in a browser', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = new ConsoleBrowser();
 
   before(() => browser.start());
@@ -15,7 +18,7 @@ describe('the pages of the API in a browser', function () {
     await visitor.open('/docs');
     const { page } = visitor;
     const document = (await (await fetch(`${browser.url}/openapi.json`)).json()) as { tags: { name: string }[] };
-    for (const { name } of document.tags) await page.locator(`#operations-tag-${name}`).waitFor();
+    for (const { name } of document.tags) await page.locator(`#operations-tag-${name}`).waitFor(TAKEN_IN);
     await page.locator('#operations-tag-queue').click();
     await page.getByText('/v2/enqueue/{queue}/{destination}').click();
     await page.getByText('A URL, as it stands or percent-encoded as a whole, or the name of a URL group.').waitFor();
@@ -27,6 +30,6 @@ describe('the pages of the API in a browser', function () {
     // The viewer takes an underscore in a name for an older form of a space, and finds the operation all the same.
     const visitor = (await browser.visitor()).expects(/deep link whitespace/);
     await visitor.open('/docs#/queue/post_v2_queues');
-    await visitor.page.getByText('"queueName": "mail"').waitFor();
+    await visitor.page.getByText('"queueName": "mail"').waitFor(TAKEN_IN);
   });
 });
