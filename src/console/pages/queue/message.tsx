@@ -1,6 +1,6 @@
 /** The whole story of a message. */
-import type { Asked } from '../../api/ask.js';
-import { useAsk } from '../../api/ask.js';
+import { type Asked, useAsk } from '../../api/ask.js';
+import { ofQueue } from '../../api/call.js';
 import { useLive, useWhenHappened } from '../../api/live.js';
 import { useQueue } from '../../api/queues.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
@@ -10,7 +10,7 @@ import { Empty, Shown } from '../../parts/states.js';
 import { Timeline } from '../../parts/timeline.js';
 import { useLinks } from './links.js';
 import { MessageActions } from './story/message-actions.js';
-import { type Answer, type Story, storyOf } from './story/story.js';
+import type { Answer, Story } from './story/story.js';
 import { StorySummary } from './story/story-facts.js';
 import { hasAnswer, momentsOf } from './story/story-moments.js';
 
@@ -23,7 +23,7 @@ export default function Message({ id }: { readonly id: string }) {
 
 function OfAccount({ account, id }: { readonly account: string; readonly id: string }) {
   const links = useLinks();
-  const asked = useAsk(`${account} ${id}`, () => storyOf(account, id));
+  const asked = useAsk(`${account} ${id}`, () => ofQueue(account, 'GET /v2/messages/{id}/story', { path: { id } }));
   const happened = useWhenHappened(asked.reload);
   useLive(`/v2/admin/queues/${account}/logs`, {
     log: (event) => {

@@ -35,9 +35,8 @@ const HIDDEN = 'Its body is hidden: what is published from here has another one.
 /** @throws CallError */
 export async function draftOfMessage(account: string, id: string): Promise<Prefilled> {
   const { message } = await ofQueue(account, 'GET /v2/messages/{id}/story', { path: { id } });
-  const shown = message as unknown as Schemas['Message'];
-  const { url, queueName, maxRetries } = shown;
-  return prefilled(shown, {
+  const { url, queueName, maxRetries } = message;
+  return prefilled(message, {
     kind: queueName === undefined ? 'url' : 'queue',
     url,
     queue: queueName ?? '',
