@@ -51,7 +51,8 @@ describe('console in a browser: team and keys', function () {
     await page.getByRole('button', { name: 'I have kept it' }).click();
     await row(page, 'looks').getByText('only look').waitFor();
     expect(await page.content()).not.to.include(key);
-    const other = await browser.person(undefined, key);
+    // Its session ends with the key.
+    const other = (await browser.person(undefined, key)).expects(/^401 /);
     expect(await other.page.getByText('read-only key').count()).to.equal(1);
     await row(page, 'looks').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('textbox').fill('looks');
