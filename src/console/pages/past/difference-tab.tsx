@@ -9,7 +9,7 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { MomentChoice } from './moment-choice.js';
-import { type Change, changesBetween, type Database, moment, type PastKey, shownText } from './moments.js';
+import { type Change, changesBetween, moment, type OneDatabase, type PastKey, shownText } from './moments.js';
 import { PastValue } from './past-value.js';
 
 const TONES: Readonly<Record<Change['change'], Tone>> = { created: 'good', changed: 'info', deleted: 'bad' };
@@ -17,7 +17,7 @@ const TONES: Readonly<Record<Change['change'], Tone>> = { created: 'good', chang
 /** Rows that are drawn at once. */
 const SHOWN = 100;
 
-export function DifferenceTab({ database }: { readonly database: Database }) {
+export function DifferenceTab({ database }: { readonly database: OneDatabase }) {
   const [query, set] = usePageQuery();
   const createdMs = database.creation_time * 1_000;
   const fromMs = Number(query.from) || createdMs;

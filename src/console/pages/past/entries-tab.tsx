@@ -7,7 +7,7 @@ import { whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import type { Database, Entry } from './moments.js';
+import type { Entry, OneDatabase } from './moments.js';
 import { lineOf } from './past-value.js';
 
 const PAGE = 50;
@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: 'Hash', cell: ({ hash }) => <code title={hash}>{hash.slice(0, 12)}</code>, isWideOnly: true },
 ];
 
-export function EntriesTab({ database }: { readonly database: Database }) {
+export function EntriesTab({ database }: { readonly database: OneDatabase }) {
   const [query, set] = usePageQuery();
   const { key, since, until, cursor } = query;
   const asked = useAsk(`entries ${database.database_id} ${JSON.stringify([key, since, until, cursor])}`, async () => {

@@ -63,7 +63,7 @@ export async function changesBetween(
   return (await manage('GET /v2/admin/databases/{id}/diff', { path: { id }, query })) as never;
 }
 
-export type Database = Schemas['DatabaseAnswer'];
+export type OneDatabase = Schemas['DatabaseAnswer'];
 
 /** As the API takes a moment: whole milliseconds, in UTC, and never one that has not come yet. */
 export function moment(ms: number): string {

@@ -10,7 +10,7 @@ import { Verify } from '../../parts/verify.js';
 import { AuditTab } from './audit-tab.js';
 import { DifferenceTab } from './difference-tab.js';
 import { EntriesTab } from './entries-tab.js';
-import type { Database } from './moments.js';
+import type { OneDatabase } from './moments.js';
 import { StateTab } from './state-tab.js';
 
 const AUDIT: Tab = { id: 'audit', label: 'Audit log' };
@@ -64,7 +64,7 @@ function OfDatabase({ tab }: { readonly tab: string }) {
   );
 }
 
-function DatabaseTab({ tab, database }: { readonly tab: string; readonly database: Database }) {
+function DatabaseTab({ tab, database }: { readonly tab: string; readonly database: OneDatabase }) {
   switch (tab) {
     case 'difference':
       return <DifferenceTab database={database} />;

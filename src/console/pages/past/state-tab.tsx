@@ -10,9 +10,9 @@ import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { MomentChoice } from './moment-choice.js';
 import {
-  type Database,
   expiryOf,
   moment,
+  type OneDatabase,
   type PastKey,
   type PastState,
   type PastText,
@@ -21,7 +21,7 @@ import {
 } from './moments.js';
 import { PastValue } from './past-value.js';
 
-export function StateTab({ database }: { readonly database: Database }) {
+export function StateTab({ database }: { readonly database: OneDatabase }) {
   const [query, set] = usePageQuery();
   const after = useSignal<PastText | undefined>(undefined);
   const atMs = Number(query.at) || Date.now();

@@ -13,7 +13,7 @@ export interface ConnectProps {
   onChanged(): void;
 }
 
-export function Connect({ database, index = 'default', onChanged }: ConnectProps) {
+export function ConnectIndex({ database, index = 'default', onChanged }: ConnectProps) {
   const isOpen = useSignal(false);
   if (database.token === '') {
     return (

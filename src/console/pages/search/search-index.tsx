@@ -6,13 +6,13 @@ import { Badge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.js';
-import { Connect } from './connect.js';
+import { ConnectIndex } from './connect.js';
 import { Documents } from './documents.js';
 import { useHeld } from './held.js';
 import { QueryTab } from './query-tab.js';
 import type { SearchDatabase } from './search-databases.js';
-import { Settings } from './settings.js';
-import { Statistics } from './statistics.js';
+import { IndexSettings } from './settings.js';
+import { IndexStatistics } from './statistics.js';
 
 export default function SearchIndex({ id }: { readonly id: string }) {
   const asked = useAsk(`search ${id}`, (signal) => manage('GET /v2/search/{id}', { path: { id }, signal }));
@@ -55,9 +55,11 @@ function OneDatabase({ database, onChanged }: OneProps) {
       <Tabs label="Search database" tabs={tabs} keep={['index']} />
       {tab === 'documents' && <Documents database={database} held={held} />}
       {tab === 'query' && <QueryTab database={database} held={held.data ?? {}} />}
-      {tab === 'connect' && <Connect database={database} index={held.data?.indexes[0]?.name} onChanged={onChanged} />}
-      {tab === 'statistics' && <Statistics id={database.id} />}
-      {tab === 'settings' && <Settings database={database} held={held} onChanged={onChanged} />}
+      {tab === 'connect' && (
+        <ConnectIndex database={database} index={held.data?.indexes[0]?.name} onChanged={onChanged} />
+      )}
+      {tab === 'statistics' && <IndexStatistics id={database.id} />}
+      {tab === 'settings' && <IndexSettings database={database} held={held} onChanged={onChanged} />}
     </>
   );
 }

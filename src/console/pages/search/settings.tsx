@@ -19,7 +19,7 @@ export interface SettingsProps {
   onChanged(): void;
 }
 
-export function Settings({ database, held, onChanged }: SettingsProps) {
+export function IndexSettings({ database, held, onChanged }: SettingsProps) {
   const { route } = useLocation();
   const remove = async () => {
     if (await deleteDatabase(database)) route('/console/search');

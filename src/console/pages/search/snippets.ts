@@ -1,6 +1,6 @@
 /** What to write to use a search database, for each client. Names of packages are as they are published. */
 
-export interface Snippet {
+export interface IndexSnippet {
   readonly id: string;
   readonly label: string;
   /** What to do before, and what to know. */
@@ -13,7 +13,7 @@ const PYTHON = 'upstash-search';
 /** What both of them read from the environment begins with their name. */
 const ENV = `${PYTHON.replaceAll('-', '_').toUpperCase()}_REST`;
 
-export function snippetsFor(url: string, token: string, index: string): readonly Snippet[] {
+export function snippetsFor(url: string, token: string, index: string): readonly IndexSnippet[] {
   const name = encodeURIComponent(index);
   return [
     {

@@ -12,7 +12,7 @@ import type { SearchStatistics } from './search-databases.js';
 const EVERY_MS = 15_000;
 const PER_SECOND = (value: number) => `${Math.round(value * 100) / 100}/s`;
 
-export function Statistics({ id }: { readonly id: string }) {
+export function IndexStatistics({ id }: { readonly id: string }) {
   const period = usePeriod();
   const asked = useAsk(
     `search statistics ${id} ${period}`,

@@ -10,7 +10,7 @@ import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
-import { NewKey } from './new-key.js';
+import { NewApiKey } from './new-key.js';
 import { type ApiKey, DEFAULT_KEY, type Team } from './records.js';
 
 export function Keys() {
@@ -56,7 +56,7 @@ export function Keys() {
         )}
       </Shown>
       {isMaking.value && (
-        <NewKey
+        <NewApiKey
           teams={teams.data ?? []}
           onMade={asked.reload}
           onClose={() => {

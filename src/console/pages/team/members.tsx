@@ -9,7 +9,7 @@ import { Choice, TextField } from '../../parts/field.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { doing } from '../../parts/toast.js';
-import { type Member, ROLES, type Team } from './records.js';
+import { ROLES, type Team, type TeamMember } from './records.js';
 
 export interface MembersProps {
   readonly team: Team;
@@ -55,8 +55,8 @@ export function Members({ team, onDeleted }: MembersProps) {
   );
 }
 
-function columnsWith(mayManage: boolean, onDone: () => void): readonly Column<Member>[] {
-  const remove = async ({ team_id, member_email }: Member) => {
+function columnsWith(mayManage: boolean, onDone: () => void): readonly Column<TeamMember>[] {
+  const remove = async ({ team_id, member_email }: TeamMember) => {
     const text = `${member_email} loses the team, with the keys that were made for it. Their own account stays.`;
     if (!(await askedFirst({ title: 'Remove from the team?', text, action: 'Remove', isDangerous: true }))) return;
     const work = () => manage('DELETE /v2/teams/member', { body: { team_id, member_email } });
@@ -79,7 +79,7 @@ function columnsWith(mayManage: boolean, onDone: () => void): readonly Column<Me
       ? [
           {
             title: 'Actions',
-            cell: (member: Member) =>
+            cell: (member: TeamMember) =>
               member.member_role === 'owner' ? null : (
                 <button type="button" class="button small danger" onClick={() => remove(member)}>
                   Remove

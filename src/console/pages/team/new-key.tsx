@@ -7,13 +7,13 @@ import { Check, Choice, TextField } from '../../parts/field.js';
 import { failed } from '../../parts/toast.js';
 import type { NewApiKey, Team } from './records.js';
 
-export interface NewKeyProps {
+export interface NewApiKeyProps {
   readonly teams: readonly Team[];
   onClose(): void;
   onMade(): void;
 }
 
-export function NewKey({ teams, onClose, onMade }: NewKeyProps) {
+export function NewApiKey({ teams, onClose, onMade }: NewApiKeyProps) {
   const name = useSignal('');
   const team = useSignal('');
   const isReadOnly = useSignal(false);

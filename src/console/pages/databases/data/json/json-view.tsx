@@ -1,5 +1,5 @@
 /** A JSON document as a tree, or as its text. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../../api/kv.js';
 import { mayChange } from '../../../../api/session.js';
@@ -21,20 +21,7 @@ export function JsonView({ id, name, record, onChanged }: TypeViewProps) {
     textOf(String((await command(id, 'JSON.GET', key)) ?? 'null')),
   );
   if (!isWanted.value) {
-    return (
-      <div class="note">
-        <span class="grow">The document takes {bytes(record.bytes)}.</span>
-        <button
-          type="button"
-          class="button small"
-          onClick={() => {
-            isWanted.value = true;
-          }}
-        >
-          Load all
-        </button>
-      </div>
-    );
+    return <Large bytes={record.bytes} isWanted={isWanted} />;
   }
   const change = async (...words: readonly string[]) => {
     const [first = '', ...rest] = words;
@@ -46,22 +33,7 @@ export function JsonView({ id, name, record, onChanged }: TypeViewProps) {
   const save = (binary: string) => change('JSON.SET', '$', textOf(binary) ?? '');
   return (
     <div class="stack tight">
-      <fieldset class="choices">
-        <legend class="visually-hidden">Shown as</legend>
-        {(['Tree', 'Document'] as const).map((label) => (
-          <button
-            key={label}
-            type="button"
-            class="button small"
-            aria-pressed={isText.value === (label === 'Document')}
-            onClick={() => {
-              isText.value = label === 'Document';
-            }}
-          >
-            {label}
-          </button>
-        ))}
-      </fieldset>
+      <Forms isText={isText} />
       <Shown asked={asked}>
         {(text = 'null') =>
           isText.value ? (
@@ -77,6 +49,44 @@ export function JsonView({ id, name, record, onChanged }: TypeViewProps) {
           )
         }
       </Shown>
+    </div>
+  );
+}
+
+function Forms({ isText }: { readonly isText: Signal<boolean> }) {
+  return (
+    <fieldset class="choices">
+      <legend class="visually-hidden">Shown as</legend>
+      {(['Tree', 'Document'] as const).map((label) => (
+        <button
+          key={label}
+          type="button"
+          class="button small"
+          aria-pressed={isText.value === (label === 'Document')}
+          onClick={() => {
+            isText.value = label === 'Document';
+          }}
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Large({ bytes: size, isWanted }: { readonly bytes: number; readonly isWanted: Signal<boolean> }) {
+  return (
+    <div class="note">
+      <span class="grow">The document takes {bytes(size)}.</span>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          isWanted.value = true;
+        }}
+      >
+        Load all
+      </button>
     </div>
   );
 }
