@@ -108,9 +108,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   // things: nothing is promised, and what it asks is answered all the same.
   for (const event of ['checkContinue', 'checkExpectation']) server.on(event, handle);
   server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-    refuseRaw(socket, face.protocolRefusal(error.code)),
-  );
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseRaw(socket, face.protocolRefusal(code)));
   const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
   const plain = isPlainToo ? plainConnectionsOf(server, parts, face, requests) : undefined;
   server.on('connection', (socket: Socket) => {
