@@ -5,6 +5,7 @@
  *  DU1 parts of streams are those of the whole installation, the same at every process; the others are of the data
  *      directory of this one
  */
+import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { describeError } from '../../kernel/index.js';
 import type { Log, Metrics, Timer, Timers } from '../../ports/index.js';
@@ -44,7 +45,8 @@ const EVERY_MS = 30_000;
 
 export class DiskUsage {
   #bytes: ReadonlyMap<string, number> = new Map();
-  #fileSystem: { readonly free: number; readonly size: number } | undefined;
+  /** Undefined where there is no data directory. */
+  #fileSystem: StatsFs | undefined;
   #timer: Timer | undefined;
   #gauges: { stop(): void }[] = [];
   #isStopped = false;
@@ -59,8 +61,14 @@ export class DiskUsage {
       this.#gauges.push(metrics.gauge('millrace_disk_bytes', () => this.#bytes.get(part) ?? 0, part));
     }
     this.#gauges.push(
-      metrics.gauge('millrace_disk_free_bytes', () => this.#fileSystem?.free),
-      metrics.gauge('millrace_disk_size_bytes', () => this.#fileSystem?.size),
+      metrics.gauge(
+        'millrace_disk_free_bytes',
+        () => this.#fileSystem && this.#fileSystem.bavail * this.#fileSystem.bsize,
+      ),
+      metrics.gauge(
+        'millrace_disk_size_bytes',
+        () => this.#fileSystem && this.#fileSystem.blocks * this.#fileSystem.bsize,
+      ),
       metrics.gauge('millrace_journal_total_bytes', () => total.bytes),
       metrics.gauge('millrace_journal_excess_bytes', () => this.#excess),
     );
@@ -76,8 +84,7 @@ export class DiskUsage {
 
   async #look(): Promise<void> {
     try {
-      const { bavail, blocks, bsize } = await statfs(this.parts.dataDir);
-      this.#fileSystem = { free: bavail * bsize, size: blocks * bsize };
+      this.#fileSystem = await statfs(this.parts.dataDir).catch(() => undefined);
       this.#bytes = await measure(this.parts);
       this.#hasFailed = false;
     } catch (error) {

@@ -88,7 +88,7 @@ export class PromMetrics implements Metrics, MeasuredProcess {
     if (withProcess) this.#watchProcess();
   }
 
-  /** All but the loop's delay, which ProcessWatch tells: its sampling never rests; and what no counter is called `_total` for. */
+  /** All but the loop's delay, which ProcessWatch tells: its sampling never rests; and gauges that are called `_total`. */
   #watchProcess(): void {
     this.gauge('millrace_build_info', () => 1, VERSION);
     prom.collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });

@@ -85,8 +85,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   const { limits, tls, clock, timers, freshness, name, metrics } = parts;
   const requests = new RequestMetrics(name, metrics);
   const server = boundedServer(limits, tls);
-  // Names and values in turn.
-  const mostHeaderParts = 2 * limits.maxHeadersCount;
+  const mostHeaderParts = 2 * limits.maxHeadersCount; // Names and values in turn.
   let isLeaving = false;
   /** When something was asked last, or somebody connected. */
   let usedAtMs = Number.NEGATIVE_INFINITY;
@@ -104,7 +103,12 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   };
   const sockets = new SocketRegister(limits.maxConnectionsPerAddress);
   metrics.gauge('millrace_connections', () => sockets.size, name);
-  listenTo(server, handle, face);
+  server.on('request', handle);
+  // The first is answered before the body is sent for; the handler asks for it when it wants it. A client may expect other
+  // things: nothing is promised, and what it asks is answered all the same.
+  for (const event of ['checkContinue', 'checkExpectation']) server.on(event, handle);
+  server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseRaw(socket, face.protocolRefusal(code)));
   const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
   const plain = isPlainToo ? plainConnectionsOf(server, parts, face, requests) : undefined;
   server.on('connection', (socket: Socket) => {
@@ -135,23 +139,6 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
       await closed.promise;
     },
   };
-}
-
-/** Whatever comes to the server is answered by `handle`, or refused in the face's words. */
-function listenTo(
-  server: http.Server,
-  handle: (request: FaceRequest, response: ServerResponse) => void,
-  face: FaceBehaviour,
-): void {
-  server.on('request', handle);
-  // Answered before the body is sent for; the handler asks for it when it wants it.
-  server.on('checkContinue', handle);
-  // A client may expect other things: nothing is promised, and what it asks is answered all the same.
-  server.on('checkExpectation', handle);
-  server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-    refuseRaw(socket, face.protocolRefusal(error.code)),
-  );
 }
 
 /** In front of Node's own listener, which gets the connections that are handed over. */

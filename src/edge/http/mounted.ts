@@ -6,6 +6,7 @@ import { isStranger, type Refusal } from '../error-map.js';
 import { type HttpExchange, PRIVATE_HEADERS, writeRefusal } from './answer.js';
 import { RefusedRequest } from './refused.js';
 import { isLongBody } from './request-body.js';
+import { foundRoute } from './request-metrics.js';
 
 /** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
 export type Mounted = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -26,6 +27,8 @@ export function mounted(face: MountedFace): Mounted {
   return (request, response) => {
     const target = request.url as string;
     if (!target.startsWith(face.root)) return false;
+    // Until its own route has been found, if it has any.
+    foundRoute(request, `${face.root}*`);
     const [path = '', ...rest] = target.split('?');
     const exchange = { request, response };
     face

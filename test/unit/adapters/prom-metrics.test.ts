@@ -136,6 +136,16 @@ describe('metrics', () => {
     expect(series).to.have.length(MAX_SERIES + 1);
   });
 
+  it('may have several labels, of which each counts as other beyond the bound (ME3)', async () => {
+    for (let at = 0; at <= MAX_SERIES; at += 1) metrics.counter('millrace_http_requests_total', `kv r${at} 200`).add();
+    expect(await readingOf(metrics, 'millrace_http_requests_total{face="kv",route="r7",status="200"}')).to.equal(1);
+    const rest = 'millrace_http_requests_total{face="other",route="other",status="other"}';
+    expect(await readingOf(metrics, rest)).to.equal(1);
+    metrics.histogram('millrace_http_request_seconds', 'queue /v2/dlq').observe(0.002);
+    const bucket = 'millrace_http_request_seconds_bucket{face="queue",route="/v2/dlq",le="0.0025"}';
+    expect(await readingOf(metrics, bucket)).to.equal(1);
+  });
+
   it('show what prom-client knows of the process when asked to', async () => {
     const withProcess = new PromMetrics({ withProcess: true });
     expect(await readingOf(withProcess, 'process_resident_memory_bytes')).to.be.above(0);

@@ -1,0 +1,76 @@
+/** What a face tells of its requests, over real connections: by Node's server and without it. */
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { expect } from 'chai';
+import { NodeTimers, PromMetrics, SystemClock } from '../../../../src/adapters/node/index.js';
+import { createFaceServer, type FaceServer } from '../../../../src/edge/http/index.js';
+import { foundRoute } from '../../../../src/edge/http/request-metrics.js';
+import { DEFAULT_KV_FACE_LIMITS } from '../../../../src/edge/kv/kv-limits.js';
+import { eventually } from '../../../support/eventually.js';
+
+const REFUSAL = { status: 405, text: 'no' };
+
+for (const takesPlain of [true, false]) {
+  describe(`requests that are counted, ${takesPlain ? 'plain ones' : "by Node's server"}`, () => {
+    let metrics: PromMetrics;
+    let server: FaceServer;
+    let address: AddressInfo;
+
+    beforeEach(async () => {
+      metrics = new PromMetrics({ withProcess: false });
+      const parts = { name: 'kv', metrics, limits: DEFAULT_KV_FACE_LIMITS, clock: new SystemClock() };
+      server = createFaceServer(
+        { ...parts, timers: new NodeTimers() },
+        {
+          handle: (request, response) => {
+            if (request.url?.startsWith('/known') === true) foundRoute(request, '/known/:id');
+            if (request.url === '/known/silent') return;
+            response.writeHead(201, { 'Content-Length': 2 });
+            response.end('ok');
+          },
+          connectRefusal: REFUSAL,
+          allowedMethods: 'GET',
+          protocolRefusal: () => REFUSAL,
+          acceptFailed: () => {},
+          drain: () => {},
+          takesPlain,
+        },
+      );
+      address = await server.listen(0, '127.0.0.1');
+    });
+    afterEach(() => server.close(AbortSignal.abort()));
+
+    const ask = async (path: string) => {
+      const socket = connect(address.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      return socket;
+    };
+    const page = async () => (await metrics.page()).text;
+
+    it('have the declared route, the status and a time; a path of nobody has no route', async () => {
+      for (const path of ['/known/1', '/known/2', '/elsewhere']) {
+        const socket = await ask(path);
+        await once(socket, 'data');
+        socket.destroy();
+      }
+      await eventually(async () => {
+        const text = await page();
+        expect(text).to.contain('millrace_http_requests_total{face="kv",route="/known/:id",status="201"} 2');
+        expect(text).to.contain('millrace_http_requests_total{face="kv",route="none",status="201"} 1');
+        expect(text).to.contain('millrace_http_request_seconds_count{face="kv",route="/known/:id"} 2');
+        expect(text).to.contain('millrace_connections{face="kv"} 0');
+      });
+      expect(await page()).not.to.contain('elsewhere');
+    });
+
+    it('have 499 when their client goes before the answer', async () => {
+      const socket = await ask('/known/silent');
+      await eventually(async () => expect(await page()).to.contain('millrace_connections{face="kv"} 1'));
+      socket.destroy();
+      await eventually(async () =>
+        expect(await page()).to.contain('millrace_http_requests_total{face="kv",route="/known/:id",status="499"} 1'),
+      );
+    });
+  });
+}
