@@ -14,28 +14,28 @@ import { JsonTree } from './json-tree.js';
 const UNASKED_BYTES = 1_024 * 1_024;
 
 export function JsonView({ id, name, record, onChanged }: TypeViewProps) {
-  const isText = useSignal(false);
   const isWanted = useSignal(record.bytes <= UNASKED_BYTES);
-  const key = wordOf(name);
-  const asked = useAsk(isWanted.value ? `${id} ${name}` : undefined, async () =>
-    textOf(String((await command(id, 'JSON.GET', key)) ?? 'null')),
+  if (isWanted.value) return <LoadedJson id={id} name={name} onChanged={onChanged} />;
+  return (
+    <div class="note">
+      <span class="grow">The document takes {bytes(record.bytes)}.</span>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          isWanted.value = true;
+        }}
+      >
+        Load all
+      </button>
+    </div>
   );
-  if (!isWanted.value) {
-    return (
-      <div class="note">
-        <span class="grow">The document takes {bytes(record.bytes)}.</span>
-        <button
-          type="button"
-          class="button small"
-          onClick={() => {
-            isWanted.value = true;
-          }}
-        >
-          Load all
-        </button>
-      </div>
-    );
-  }
+}
+
+function LoadedJson({ id, name, onChanged }: Omit<TypeViewProps, 'record'>) {
+  const isText = useSignal(false);
+  const key = wordOf(name);
+  const asked = useAsk(`${id} ${name}`, async () => textOf(String((await command(id, 'JSON.GET', key)) ?? 'null')));
   const change = async (...words: readonly string[]) => {
     const [first = '', ...rest] = words;
     await command(id, first, key, ...rest);

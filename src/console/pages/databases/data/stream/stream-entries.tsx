@@ -1,5 +1,5 @@
 /** Entries of a stream, the newest first or the oldest, a page at a time. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { command, type Word, wordOf } from '../../../../api/kv.js';
 import { mayChange } from '../../../../api/session.js';
@@ -64,31 +64,7 @@ export function StreamEntries({ id, name, onChanged }: TypeViewProps) {
   };
   return (
     <>
-      <div class="row between">
-        <button
-          type="button"
-          class="button small"
-          aria-pressed={isOldest.value}
-          onClick={() => {
-            after.value = '';
-            isOldest.value = !isOldest.value;
-          }}
-        >
-          Oldest first
-        </button>
-        {mayChange.value && (
-          <button
-            type="button"
-            class="button small"
-            onClick={() => {
-              isAdding.value = true;
-            }}
-          >
-            <Icon name="plus" />
-            Add an entry
-          </button>
-        )}
-      </div>
+      <EntryTools isOldest={isOldest} after={after} isAdding={isAdding} />
       <Shown asked={page}>
         {(entries) => (
           <>
@@ -117,6 +93,42 @@ export function StreamEntries({ id, name, onChanged }: TypeViewProps) {
   function turnOff(): void {
     isAdding.value = false;
   }
+}
+
+interface EntryToolsProps {
+  readonly isOldest: Signal<boolean>;
+  readonly after: Signal<string>;
+  readonly isAdding: Signal<boolean>;
+}
+
+function EntryTools({ isOldest, after, isAdding }: EntryToolsProps) {
+  return (
+    <div class="row between">
+      <button
+        type="button"
+        class="button small"
+        aria-pressed={isOldest.value}
+        onClick={() => {
+          after.value = '';
+          isOldest.value = !isOldest.value;
+        }}
+      >
+        Oldest first
+      </button>
+      {mayChange.value && (
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            isAdding.value = true;
+          }}
+        >
+          <Icon name="plus" />
+          Add an entry
+        </button>
+      )}
+    </div>
+  );
 }
 
 async function entriesOf(id: string, key: Word, isOldest: boolean, after: string): Promise<readonly Entry[]> {
