@@ -121,6 +121,7 @@ describe('console in a browser: values of each type', function () {
     await page.getByRole('row', { name: /^2 c/ }).getByRole('button', { name: 'Take it out' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Take it out' }).click();
     await eventually(async () => expect(await kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['a', 'bb', 'd']));
+    await page.getByRole('row', { name: /^2 d/ }).waitFor();
     await kv('LPUSH', 'tasks', 'new');
     await edit(/^0 a/, 'x');
     await page.getByText('The list has changed meanwhile').waitFor();

@@ -9,12 +9,12 @@ import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
 import { failed } from '../../parts/toast.js';
 import { Told } from '../../parts/told.js';
-import { Backups } from './backups/backups.js';
-import { Connect } from './connect/connect.js';
-import { Diagnosis } from './diagnosis/diagnosis.js';
-import { About } from './overview/about.js';
-import type { Database } from './records.js';
-import { Users } from './users/users.js';
+import { BackupsTab } from './backups/backups.js';
+import { ConnectTab } from './connect/connect.js';
+import { DiagnosisTab } from './diagnosis/diagnosis.js';
+import { OverviewTab } from './overview/about.js';
+import type { ShownDatabase } from './records.js';
+import { UsersTab } from './users/users.js';
 
 const DataBrowser = lazy(() => import('./data/data-browser.js'));
 const CommandLine = lazy(() => import('./line/command-line.js'));
@@ -63,24 +63,24 @@ export default function DatabasePage({ id = '' }: { readonly id?: string }) {
 
 interface TabProps {
   readonly tab: string;
-  readonly database: Database;
-  readonly asked: Asked<Database>;
+  readonly database: ShownDatabase;
+  readonly asked: Asked<ShownDatabase>;
 }
 
 function TabOf({ tab, database, asked }: TabProps) {
   switch (tab) {
     case 'connect':
-      return <Connect database={database} onChanged={asked.reload} />;
+      return <ConnectTab database={database} onChanged={asked.reload} />;
     case 'line':
       return <CommandLine database={database} />;
     case 'diagnosis':
-      return <Diagnosis database={database} />;
+      return <DiagnosisTab database={database} />;
     case 'backups':
-      return <Backups database={database} onChanged={asked.reload} />;
+      return <BackupsTab database={database} onChanged={asked.reload} />;
     case 'users':
-      return <Users database={database} />;
+      return <UsersTab database={database} />;
     default:
-      return <About database={database} onChanged={asked.reload} />;
+      return <OverviewTab database={database} onChanged={asked.reload} />;
   }
 }
 

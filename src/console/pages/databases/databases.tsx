@@ -13,13 +13,13 @@ import { PageHead } from '../../parts/page-head.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { NewDatabase } from './new-database.js';
+import { NewDatabaseDialog } from './new-database.js';
 
 const REFRESH_MS = 15_000;
 
-type Database = Operations['GET /v2/kv/databases'][number];
+type ShownDatabase = Operations['GET /v2/kv/databases'][number];
 type Use = Operations['GET /v2/kv/stats']['databases'][number];
-type Row = Database & { readonly use: Use | undefined };
+type Row = ShownDatabase & { readonly use: Use | undefined };
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -94,7 +94,7 @@ export default function Databases() {
         )}
       </Shown>
       {isMaking.value && (
-        <NewDatabase
+        <NewDatabaseDialog
           onClose={() => {
             isMaking.value = false;
           }}

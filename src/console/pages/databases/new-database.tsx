@@ -7,7 +7,7 @@ import { Check, Choice, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 import { PLANS, REGIONS } from './plans.js';
 
-export function NewDatabase({ onClose }: { onClose(): void }) {
+export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
   const name = useSignal('');
   const region = useSignal<string>(REGIONS[0]);
   const plan = useSignal<string>('payg');

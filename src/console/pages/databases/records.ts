@@ -1,10 +1,10 @@
 /** A database as the API shows it, and what pages of one are given. */
 import type { Operations } from '#api';
 
-export type Database = Operations['GET /v2/kv/database/{id}'];
+export type ShownDatabase = Operations['GET /v2/kv/database/{id}'];
 
 export interface DatabaseTabProps {
-  readonly database: Database;
+  readonly database: ShownDatabase;
   /** Something of its record was changed. */
   onChanged(): void;
 }

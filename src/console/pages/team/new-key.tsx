@@ -5,7 +5,7 @@ import { Code } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Check, Choice, TextField } from '../../parts/field.js';
 import { failed } from '../../parts/toast.js';
-import type { NewApiKey, Team } from './records.js';
+import type { MadeApiKey, Team } from './records.js';
 
 export interface NewApiKeyProps {
   readonly teams: readonly Team[];
@@ -17,7 +17,7 @@ export function NewApiKey({ teams, onClose, onMade }: NewApiKeyProps) {
   const name = useSignal('');
   const team = useSignal('');
   const isReadOnly = useSignal(false);
-  const made = useSignal<NewApiKey | undefined>(undefined);
+  const made = useSignal<MadeApiKey | undefined>(undefined);
   const send = async (event: Event) => {
     event.preventDefault();
     const ofTeam = team.value === '' ? {} : { team_id: team.value };

@@ -4,7 +4,7 @@ import type { Operations, Schemas } from '#api';
 export type Team = Operations['GET /v2/teams'][number];
 export type TeamMember = Schemas['TeamMemberAnswer'];
 export type ApiKey = Operations['GET /v2/apikeys'][number];
-export type NewApiKey = Operations['POST /v2/apikey'];
+export type MadeApiKey = Operations['POST /v2/apikey'];
 
 export const ROLES = [
   ['dev', 'dev: databases, search, queues, tokens'],

@@ -18,7 +18,7 @@ type Backup = Operations['GET /v2/kv/list-backup/{id}'][number];
 
 const REFRESH_MS = 5_000;
 
-export function Backups({ database, onChanged }: DatabaseTabProps) {
+export function BackupsTab({ database, onChanged }: DatabaseTabProps) {
   const id = database.database_id;
   const list = useAsk(
     `backups ${id}`,

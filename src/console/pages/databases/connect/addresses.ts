@@ -1,7 +1,7 @@
 /** Where clients find a database, and what opens it. */
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 
-export interface Addresses {
+export interface DatabaseAddresses {
   /** Of the REST face. */
   readonly restUrl: string;
   readonly host: string;
@@ -15,10 +15,10 @@ export interface Addresses {
 }
 
 /** Shown in place of what is not to be seen. */
-export const HIDDEN = '••••••••';
+const HIDDEN = '••••••••';
 
 /** All faces of a server have TLS, or none: so it is with this page. @param isOpen secrets are in it, else dots */
-export function addressesOf(database: Database, isOpen: boolean): Addresses {
+export function addressesOf(database: ShownDatabase, isOpen: boolean): DatabaseAddresses {
   const isTls = location.protocol === 'https:';
   const host = new URL(`http://${database.endpoint}`).hostname;
   const shown = (secret = '') => (isOpen ? secret : HIDDEN);
@@ -37,7 +37,7 @@ export function addressesOf(database: Database, isOpen: boolean): Addresses {
 }
 
 /** What begins a line in a terminal; the password is in the environment. */
-export function clientLine(database: Database): string {
+export function clientLine(database: ShownDatabase): string {
   const { host, port, isTls } = addressesOf(database, false);
   return `redis-cli ${isTls ? '--tls ' : ''}-h ${host} -p ${port}`;
 }

@@ -3,15 +3,16 @@ import { type Signal, useSignal } from '@preact/signals';
 import { manage } from '../../../api/call.js';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
-import { Code, CopyButton } from '../../../parts/code.js';
+import { Code } from '../../../parts/code.js';
 import { asked } from '../../../parts/dialog.js';
+import { SecretLine } from '../../../parts/secret-line.js';
 import { doing } from '../../../parts/toast.js';
 import { Told } from '../../../parts/told.js';
-import type { Database, DatabaseTabProps } from '../records.js';
-import { addressesOf, HIDDEN } from './addresses.js';
+import type { DatabaseTabProps, ShownDatabase } from '../records.js';
+import { addressesOf } from './addresses.js';
 import { snippetsFor } from './snippets.js';
 
-export function Connect({ database, onChanged }: DatabaseTabProps) {
+export function ConnectTab({ database, onChanged }: DatabaseTabProps) {
   const isOpen = useSignal(false);
   if (database.rest_token === undefined) {
     return (
@@ -54,34 +55,15 @@ function Secrets({ database, isOpen, onChanged }: SecretsProps) {
           {mayChange.value && <ResetButton database={database} onChanged={onChanged} />}
         </div>
       </div>
-      <dl class="facts db-secrets">
-        <Line name="REST address" text={open.restUrl} isOpen />
-        <Line name="Host" text={open.host} isOpen />
-        <Line name="Port" text={String(open.port)} isOpen />
-        <Line name="Password" text={open.password} isOpen={isOpen.value} />
-        <Line name="REST token" text={open.token} isOpen={isOpen.value} />
-        <Line name="Read-only token" text={open.readOnlyToken} isOpen={isOpen.value} />
+      <dl class="facts">
+        <SecretLine name="REST address" text={open.restUrl} isOpen />
+        <SecretLine name="Host" text={open.host} isOpen />
+        <SecretLine name="Port" text={String(open.port)} isOpen />
+        <SecretLine name="Password" text={open.password} isOpen={isOpen.value} />
+        <SecretLine name="REST token" text={open.token} isOpen={isOpen.value} />
+        <SecretLine name="Read-only token" text={open.readOnlyToken} isOpen={isOpen.value} />
       </dl>
     </section>
-  );
-}
-
-interface LineProps {
-  readonly name: string;
-  readonly text: string;
-  readonly isOpen: boolean;
-}
-
-/** What is hidden can be copied all the same. */
-function Line({ name, text, isOpen }: LineProps) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd class="row between">
-        <code class="wrap-anywhere">{isOpen ? text : HIDDEN}</code>
-        <CopyButton text={text} />
-      </dd>
-    </>
   );
 }
 
@@ -110,7 +92,7 @@ function ResetButton({ database, onChanged }: DatabaseTabProps) {
 }
 
 /** Which client is shown is in the address; what is copied has the secrets in it, whether they are seen or not. */
-function Snippets({ database, isOpen }: { readonly database: Database; readonly isOpen: Signal<boolean> }) {
+function Snippets({ database, isOpen }: { readonly database: ShownDatabase; readonly isOpen: Signal<boolean> }) {
   const [query, set] = usePageQuery();
   const shown = snippetsFor(addressesOf(database, isOpen.value));
   const whole = snippetsFor(addressesOf(database, true));

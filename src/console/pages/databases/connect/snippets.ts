@@ -1,7 +1,7 @@
 /** What to write to use a database, for each client. Names of packages are as they are published. */
-import type { Addresses } from './addresses.js';
+import type { DatabaseAddresses } from './addresses.js';
 
-export interface Snippet {
+export interface ClientSnippet {
   readonly id: string;
   readonly label: string;
   /** What to do before, and what to know. */
@@ -16,11 +16,11 @@ const ENV = `${PYTHON_REST.replaceAll('-', '_').toUpperCase()}_REST`;
 const ALIAS =
   'It spells some headers in its own way: the server has to be started with `MILLRACE_WIRE_ALIAS` (docs/wire-aliases.md).';
 
-export function snippetsFor(addresses: Addresses): readonly Snippet[] {
+export function snippetsFor(addresses: DatabaseAddresses): readonly ClientSnippet[] {
   return [...overRest(addresses), ...overTheProtocol(addresses), environment(addresses)];
 }
 
-function overRest({ restUrl, token }: Addresses): readonly Snippet[] {
+function overRest({ restUrl, token }: DatabaseAddresses): readonly ClientSnippet[] {
   return [
     {
       id: 'curl',
@@ -58,7 +58,7 @@ print(redis.get("greeting"))`,
   ];
 }
 
-function overTheProtocol({ host, port, nativeUrl, isTls, password }: Addresses): readonly Snippet[] {
+function overTheProtocol({ host, port, nativeUrl, isTls, password }: DatabaseAddresses): readonly ClientSnippet[] {
   return [
     {
       id: 'redis-cli',
@@ -104,7 +104,7 @@ print(client.get("greeting"))`,
   ];
 }
 
-function environment({ restUrl, token, nativeUrl, password }: Addresses): Snippet {
+function environment({ restUrl, token, nativeUrl, password }: DatabaseAddresses): ClientSnippet {
   return {
     id: 'env',
     label: 'Environment',

@@ -9,7 +9,7 @@ import { Icon } from '../../../parts/icon.js';
 import { Shown } from '../../../parts/states.js';
 import { type Column, Paging, Table } from '../../../parts/table.js';
 import { doing } from '../../../parts/toast.js';
-import type { CollectionKind, Member, Part, Place } from './collections/collection.js';
+import type { CollectionKind, CollectionMember, Part, Place } from './collections/collection.js';
 import { MemberDialog } from './member-dialog.js';
 import type { TypeViewProps } from './string-view.js';
 
@@ -26,7 +26,7 @@ const FIRST: Look = { filter: '', cursor: '', isReversed: false };
 
 export function CollectionView({ id, name, kind, onChanged }: TypeViewProps & { readonly kind: CollectionKind }) {
   const look = useSignal(FIRST);
-  const opened = useSignal<Member | 'new' | undefined>(undefined);
+  const opened = useSignal<CollectionMember | 'new' | undefined>(undefined);
   const place = { id, key: wordOf(name) };
   const { filter, cursor, isReversed } = look.value;
   const page = useAsk(`${id} ${name} ${filter} ${cursor} ${isReversed}`, () => kind.load({ ...place, ...look.value }));
@@ -78,7 +78,7 @@ function turn(look: Signal<Look>, cursor: string): void {
 interface MemberToolsProps {
   readonly kind: CollectionKind;
   readonly look: Signal<Look>;
-  readonly opened: Signal<Member | 'new' | undefined>;
+  readonly opened: Signal<CollectionMember | 'new' | undefined>;
 }
 
 function MemberTools({ kind, look, opened }: MemberToolsProps) {
@@ -131,14 +131,14 @@ function columnsOf(
   place: Place,
   opened: MemberToolsProps['opened'],
   changed: () => void,
-): readonly Column<Member>[] {
+): readonly Column<CollectionMember>[] {
   const columns = kind.parts.map((part) => columnOf(part, kind));
-  const remove = async (member: Member) => {
+  const remove = async (member: CollectionMember) => {
     const what = shownOf(member.name ?? member.value ?? '').slice(0, 80);
     const isSure = await asked({ title: 'Take it out?', text: what, action: 'Take it out', isDangerous: true });
     if (isSure && (await doing(() => kind.remove(place, member), 'It is taken out.'))) changed();
   };
-  const actions: Column<Member> = {
+  const actions: Column<CollectionMember> = {
     title: 'Actions',
     cell: (member) => (
       <span class="row nowrap">
@@ -162,7 +162,7 @@ function columnsOf(
   return [...columns, actions];
 }
 
-function columnOf(part: Part, { nameLabel }: CollectionKind): Column<Member> {
+function columnOf(part: Part, { nameLabel }: CollectionKind): Column<CollectionMember> {
   switch (part) {
     case 'index':
       return { title: 'Index', isNumber: true, cell: ({ index = 0 }) => whole(index) };

@@ -7,8 +7,8 @@ import { Icon } from '../../../parts/icon.js';
 import { deleteKeys, forgetSent, goneKeys, keysAreBack } from './deletions.js';
 import { FlatKeys, FolderKeys } from './key-lists.js';
 import { KeyPage } from './key-page.js';
-import { addressOfKey, KEY_TYPES, keyOfAddress, TYPE_LABELS } from './listed-keys.js';
-import { NewKey } from './new-key.js';
+import { addressOfKey, keyOfAddress, SHOWN_TYPES, TYPE_LABELS } from './listed-keys.js';
+import { NewKeyDialog } from './new-key.js';
 
 const NO_KEY = { key: undefined, key64: undefined } as const;
 const NONE: ReadonlySet<string> = new Set();
@@ -54,7 +54,7 @@ export default function DataBrowser({ database: id }: { readonly database: strin
           />
         )}
       </section>
-      {isMaking.value && <NewKey id={id} onClose={() => closed(isMaking)} onMade={show} />}
+      {isMaking.value && <NewKeyDialog id={id} onClose={() => closed(isMaking)} onMade={show} />}
     </div>
   );
 }
@@ -72,7 +72,7 @@ interface KeysProps {
 
 function Keys({ id, round, opened, chosen }: KeysProps) {
   const [query] = usePageQuery();
-  const filter = { match: patternOf(query.match), type: KEY_TYPES.find((type) => type === query.type) ?? '' };
+  const filter = { match: patternOf(query.match), type: SHOWN_TYPES.find((type) => type === query.type) ?? '' };
   const List = isFlat(query) ? FlatKeys : FolderKeys;
   const choose = (name: string) => {
     const next = new Set(chosen.value);
@@ -112,7 +112,7 @@ function Tools({ isMaking, onReload }: { readonly isMaking: Signal<boolean>; onR
         {
           name: 'type',
           label: 'Type',
-          options: [['', 'all'], ...KEY_TYPES.map((type) => [type, TYPE_LABELS[type]] as const)],
+          options: [['', 'all'], ...SHOWN_TYPES.map((type) => [type, TYPE_LABELS[type]] as const)],
         },
       ]}
     >

@@ -8,11 +8,11 @@ import { VirtualList } from '../../../parts/virtual-list.js';
 import { useKeyPages } from './key-pages.js';
 import { KeyRow } from './key-row.js';
 import { type TreeRow, useKeyTree } from './key-tree.js';
-import type { KeyFilter } from './listed-keys.js';
+import type { KeyListFilter } from './listed-keys.js';
 
 export interface KeyListProps {
   readonly id: string;
-  readonly filter: KeyFilter;
+  readonly filter: KeyListFilter;
   /** Another one begins anew. */
   readonly round: number;
   readonly opened: string | undefined;

@@ -11,7 +11,7 @@ import { COLLECTIONS } from './collections/index.js';
 import { JsonView } from './json/json-view.js';
 import { KeyActions } from './key-actions.js';
 import { TypeMark } from './key-row.js';
-import { KEY_TYPES, type KeyType } from './listed-keys.js';
+import { type KeyType, SHOWN_TYPES } from './listed-keys.js';
 import { StreamView } from './stream/stream-view.js';
 import { StringView } from './string-view.js';
 
@@ -112,7 +112,7 @@ async function recordOf(id: string, name: string, signal: AbortSignal): Promise<
     signal,
   );
   const [type, ttl, size, encoding] = results.map(resultOf);
-  const known = KEY_TYPES.find((one) => one === type);
+  const known = SHOWN_TYPES.find((one) => one === type);
   if (known === undefined) return undefined;
   return { type: known, ttlMs: Number(ttl) < 0 ? null : Number(ttl), bytes: Number(size), encoding: String(encoding) };
 }

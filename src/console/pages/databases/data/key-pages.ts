@@ -1,7 +1,7 @@
 /** Keys that a filter meets, page after page as they are scrolled to. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { BEGIN, type KeyFilter, keysPage, type ListedKey } from './listed-keys.js';
+import { BEGIN, type KeyListFilter, keysPage, type ListedKey } from './listed-keys.js';
 
 /** More are not held in a page: a filter finds the rest. */
 const MAX_HELD_KEYS = 200_000;
@@ -30,7 +30,7 @@ interface State {
 const EMPTY: State = { keys: [], cursor: BEGIN, isLoading: true, isPaused: false, error: undefined };
 
 /** @param round another one begins anew */
-export function useKeyPages(id: string, filter: KeyFilter, round: number): KeyPages {
+export function useKeyPages(id: string, filter: KeyListFilter, round: number): KeyPages {
   const state = useSignal<State>(EMPTY);
   const asking = useRef<AbortController | undefined>(undefined);
   const load = async (before: State) => {
@@ -59,7 +59,7 @@ export function useKeyPages(id: string, filter: KeyFilter, round: number): KeyPa
 }
 
 /** Asks until there is a key, as an answer may have none, and what is behind it many. */
-async function nextPage(id: string, filter: KeyFilter, before: State, signal: AbortSignal): Promise<State> {
+async function nextPage(id: string, filter: KeyListFilter, before: State, signal: AbortSignal): Promise<State> {
   let { cursor } = before;
   for (let asked = 0; asked < MAX_EMPTY_ANSWERS; asked += 1) {
     const page = await keysPage(id, filter, cursor, signal);

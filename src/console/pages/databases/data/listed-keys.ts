@@ -3,8 +3,8 @@ import type { Operations } from '#api';
 import { manage } from '../../../api/call.js';
 import { binaryOfText, textOf } from '../../../api/kv.js';
 
-export const KEY_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'ReJSON-RL'] as const;
-export type KeyType = (typeof KEY_TYPES)[number];
+export const SHOWN_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'ReJSON-RL'] as const;
+export type KeyType = (typeof SHOWN_TYPES)[number];
 
 /** What people call them. */
 export const TYPE_LABELS: Readonly<Record<KeyType, string>> = {
@@ -31,7 +31,7 @@ export interface ListedFolder {
   readonly keys: number;
 }
 
-export interface KeyFilter {
+export interface KeyListFilter {
   /** A glob pattern, or ''. */
   readonly match: string;
   readonly type: string;
@@ -42,7 +42,7 @@ const PAGE_KEYS = 500;
 const FIRST_PAGE_KEYS = 100;
 export const BEGIN = '0';
 
-export async function keysPage(id: string, filter: KeyFilter, cursor: string, signal: AbortSignal) {
+export async function keysPage(id: string, filter: KeyListFilter, cursor: string, signal: AbortSignal) {
   const count = cursor === BEGIN ? FIRST_PAGE_KEYS : PAGE_KEYS;
   const query = { ...filter, cursor, count: String(count) };
   const answer = await manage('GET /v2/admin/databases/{id}/keys', { path: { id }, query, signal });

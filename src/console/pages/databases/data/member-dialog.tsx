@@ -4,14 +4,14 @@ import { mayChange } from '../../../api/session.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Check, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
-import type { CollectionKind, Member, Place } from './collections/collection.js';
+import type { CollectionKind, CollectionMember, Place } from './collections/collection.js';
 import { editedBytes, useValueEdit, ValueField } from './value-editor.js';
 
 export interface MemberDialogProps {
   readonly kind: CollectionKind;
   readonly place: Place;
   /** Undefined: a new one. */
-  readonly member: Member | undefined;
+  readonly member: CollectionMember | undefined;
   onClose(): void;
   onSaved(): void;
 }

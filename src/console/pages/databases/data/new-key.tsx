@@ -6,9 +6,9 @@ import { Dialog } from '../../../parts/dialog.js';
 import { Choice, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
 import { done } from './collections/collection.js';
-import { KEY_TYPES, type KeyType, TYPE_LABELS } from './listed-keys.js';
+import { type KeyType, SHOWN_TYPES, TYPE_LABELS } from './listed-keys.js';
 
-export interface NewKeyProps {
+export interface NewKeyDialogProps {
   readonly id: string;
   onClose(): void;
   onMade(name: string): void;
@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value:
   'ReJSON-RL': [undefined, 'Document', '{}'],
 };
 
-export function NewKey({ id, onClose, onMade }: NewKeyProps) {
+export function NewKeyDialog({ id, onClose, onMade }: NewKeyDialogProps) {
   const name = useSignal('');
   const type = useSignal<string>('string');
   const part = useSignal('');
@@ -50,7 +50,7 @@ export function NewKey({ id, onClose, onMade }: NewKeyProps) {
       <form class="stack" onSubmit={send}>
         <div class="form-grid">
           <TextField label="Name" value={name} isRequired placeholder="user:1" />
-          <Choice label="Type" value={type} options={KEY_TYPES.map((one) => [one, TYPE_LABELS[one]] as const)} />
+          <Choice label="Type" value={type} options={SHOWN_TYPES.map((one) => [one, TYPE_LABELS[one]] as const)} />
         </div>
         {partLabel !== undefined && <TextField label={partLabel} value={part} isRequired />}
         <TextField label={valueLabel} value={value} isLong placeholder={example} />

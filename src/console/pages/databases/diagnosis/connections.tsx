@@ -6,7 +6,7 @@ import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Told } from '../../../parts/told.js';
 import { clientLine } from '../connect/addresses.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 
 const REFRESH_MS = 5_000;
 
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Connection>[] = [
   { title: 'Idle', isNumber: true, cell: ({ idle = 0 }) => duration(idle * 1_000) },
 ];
 
-export function Connections({ database }: { readonly database: Database }) {
+export function Connections({ database }: { readonly database: ShownDatabase }) {
   const id = database.database_id;
   const asked = useAsk(
     `clients ${id}`,

@@ -3,7 +3,7 @@ import { useAsk } from '../../../api/ask.js';
 import { command } from '../../../api/kv.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { Tabs, useTab } from '../../../parts/tabs.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 import { Connections } from './connections.js';
 import { sectionsOf } from './info.js';
 import { Monitor } from './monitor.js';
@@ -16,7 +16,7 @@ const VIEWS = [
   { id: 'monitor', label: 'Live commands' },
 ] as const;
 
-export function Diagnosis({ database }: { readonly database: Database }) {
+export function DiagnosisTab({ database }: { readonly database: ShownDatabase }) {
   const view = useTab(VIEWS, 'view');
   return (
     <div class="stack">

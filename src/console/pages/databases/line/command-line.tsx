@@ -7,14 +7,14 @@ import { asked } from '../../../parts/dialog.js';
 import { duration } from '../../../parts/format.js';
 import { Told } from '../../../parts/told.js';
 import { addressesOf, clientLine } from '../connect/addresses.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 import { dangerOf, needsConnection } from './judged-line.js';
 import { commandOf, completionsOf, type KnownCommand, knownCommands, wordsTold } from './known-commands.js';
 import { type Exchange, lineSession, run, told } from './line-session.js';
 import { keptLine, pastLines } from './past-lines.js';
 import { wordsOf } from './words.js';
 
-export default function CommandLine({ database }: { readonly database: Database }) {
+export default function CommandLine({ database }: { readonly database: ShownDatabase }) {
   const id = database.database_id;
   const { exchanges, collected } = lineSession(id);
   const typed = useSignal('');
@@ -44,7 +44,7 @@ export default function CommandLine({ database }: { readonly database: Database 
   );
 }
 
-async function submitted(database: Database, line: string, commands: readonly KnownCommand[]): Promise<void> {
+async function submitted(database: ShownDatabase, line: string, commands: readonly KnownCommand[]): Promise<void> {
   const id = database.database_id;
   const session = lineSession(id);
   let words: readonly string[];

@@ -3,15 +3,15 @@ import { mayChange, mayUseData } from '../../../api/session.js';
 import type { DatabaseTabProps } from '../records.js';
 import { DatabaseRecord } from './database-record.js';
 import { Deletion } from './deletion.js';
-import { Settings } from './settings.js';
-import { Statistics } from './statistics.js';
+import { SettingsCard } from './settings.js';
+import { StatisticsCard } from './statistics.js';
 
-export function About({ database, onChanged }: DatabaseTabProps) {
+export function OverviewTab({ database, onChanged }: DatabaseTabProps) {
   return (
     <div class="stack">
-      <Statistics id={database.database_id} />
+      <StatisticsCard id={database.database_id} />
       <DatabaseRecord database={database} />
-      {mayChange.value && <Settings database={database} onChanged={onChanged} />}
+      {mayChange.value && <SettingsCard database={database} onChanged={onChanged} />}
       {mayChange.value && mayUseData.value && <Deletion database={database} />}
     </div>
   );

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, duration, limit } from '../../../parts/format.js';
 import { Time } from '../../../parts/time.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 
 const NS_PER_MS = 1e6;
 const NO_LIMIT = 1e12;
 
-export function DatabaseRecord({ database }: { readonly database: Database }) {
+export function DatabaseRecord({ database }: { readonly database: ShownDatabase }) {
   return (
     <div class="grid wide">
       <section class="card">
@@ -32,7 +32,7 @@ function FactList({ rows }: { readonly rows: Rows }) {
   );
 }
 
-function factsOf(database: Database): Rows {
+function factsOf(database: ShownDatabase): Rows {
   const { read_regions: readRegions, allowed_ip_ranges: allowed } = database;
   return [
     ['Id', <code key="id">{database.database_id}</code>],
@@ -55,7 +55,7 @@ function factsOf(database: Database): Rows {
   ];
 }
 
-function limitsOf(database: Database): Rows {
+function limitsOf(database: ShownDatabase): Rows {
   return [
     ['Data', sizeLimit(database.db_disk_threshold)],
     ['Held in memory', sizeLimit(database.db_memory_threshold)],

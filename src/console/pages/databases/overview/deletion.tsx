@@ -3,9 +3,9 @@ import { useLocation } from 'preact-iso/router';
 import { manage } from '../../../api/call.js';
 import { asked } from '../../../parts/dialog.js';
 import { doing } from '../../../parts/toast.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 
-export function Deletion({ database }: { readonly database: Database }) {
+export function Deletion({ database }: { readonly database: ShownDatabase }) {
   const { route } = useLocation();
   const { database_id: id, database_name: name } = database;
   const remove = async () => {

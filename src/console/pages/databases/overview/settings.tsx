@@ -8,7 +8,7 @@ import { PLANS } from '../plans.js';
 import type { DatabaseTabProps } from '../records.js';
 import { SettingForm } from './setting-form.js';
 
-export function Settings({ database, onChanged }: DatabaseTabProps) {
+export function SettingsCard({ database, onChanged }: DatabaseTabProps) {
   return (
     <section class="card stack">
       <h2>Settings</h2>

@@ -13,7 +13,7 @@ const REFRESH_MS = 30_000;
 type Stats = Operations['GET /v2/kv/stats/{id}'];
 type Points = Stats['throughput'];
 
-export function Statistics({ id }: { readonly id: string }) {
+export function StatisticsCard({ id }: { readonly id: string }) {
   const period = usePeriod();
   const asked = useAsk(
     `${id} ${period}`,

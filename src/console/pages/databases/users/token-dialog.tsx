@@ -6,10 +6,10 @@ import { Dialog } from '../../../parts/dialog.js';
 import { TextField } from '../../../parts/field.js';
 import { failed } from '../../../parts/toast.js';
 import { addressesOf } from '../connect/addresses.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 
 export interface TokenDialogProps {
-  readonly database: Database;
+  readonly database: ShownDatabase;
   readonly user: string;
   onClose(): void;
 }

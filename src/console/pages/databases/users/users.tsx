@@ -10,14 +10,14 @@ import { Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { doing } from '../../../parts/toast.js';
 import { Told } from '../../../parts/told.js';
-import type { Database } from '../records.js';
+import type { ShownDatabase } from '../records.js';
 import { type AclUserLine, BUILT_IN, toldRules, userIn } from './rules.js';
 import { TokenDialog } from './token-dialog.js';
 import { UserDialog } from './user-dialog.js';
 
 type Opened = { readonly what: 'new' } | { readonly what: 'rules' | 'token'; readonly user: AclUserLine };
 
-export function Users({ database }: { readonly database: Database }) {
+export function UsersTab({ database }: { readonly database: ShownDatabase }) {
   const id = database.database_id;
   const users = useAsk(`users ${id}`, () => usersOf(id));
   const opened = useSignal<Opened | undefined>(undefined);

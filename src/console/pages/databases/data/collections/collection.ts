@@ -2,7 +2,7 @@
 import { CallError } from '../../../../api/call.js';
 import { pipeline, type Reply, transaction, type Word, type Words } from '../../../../api/kv.js';
 
-export interface Member {
+export interface CollectionMember {
   /** Tells the members of a page apart. */
   readonly id: string;
   /** The rest by the type. Names and values are binary strings. */
@@ -28,7 +28,7 @@ export interface PageAsk extends Place {
 }
 
 export interface MemberPage {
-  readonly members: readonly Member[];
+  readonly members: readonly CollectionMember[];
   /** Undefined: it was the last one. */
   readonly next: string | undefined;
 }
@@ -55,9 +55,9 @@ export interface CollectionKind {
   readonly isNameFixed: boolean;
   load(ask: PageAsk): Promise<MemberPage>;
   /** @param before undefined: a new one. @throws CallError */
-  save(place: Place, before: Member | undefined, next: Edited): Promise<void>;
+  save(place: Place, before: CollectionMember | undefined, next: Edited): Promise<void>;
   /** @throws CallError */
-  remove(place: Place, member: Member): Promise<void>;
+  remove(place: Place, member: CollectionMember): Promise<void>;
 }
 
 export const PAGE_MEMBERS = 100;

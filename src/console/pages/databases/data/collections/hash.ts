@@ -2,7 +2,7 @@
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, done, pairs, scanned } from './collection.js';
 
-export const HASH: CollectionKind = {
+export const HASH_FIELDS: CollectionKind = {
   parts: ['name', 'value', 'ttl'],
   nameLabel: 'Field',
   filterLabel: 'Pattern of fields',

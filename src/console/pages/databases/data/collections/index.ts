@@ -1,13 +1,13 @@
 /** The types whose values are members, page by page. */
 import type { CollectionKind } from './collection.js';
-import { HASH } from './hash.js';
-import { LIST } from './list.js';
-import { SET } from './set.js';
-import { SORTED_SET } from './sorted-set.js';
+import { HASH_FIELDS } from './hash.js';
+import { LIST_ELEMENTS } from './list.js';
+import { SET_MEMBERS } from './set.js';
+import { SCORED_MEMBERS } from './sorted-set.js';
 
 export const COLLECTIONS: Readonly<Record<'hash' | 'list' | 'set' | 'zset', CollectionKind>> = {
-  hash: HASH,
-  list: LIST,
-  set: SET,
-  zset: SORTED_SET,
+  hash: HASH_FIELDS,
+  list: LIST_ELEMENTS,
+  set: SET_MEMBERS,
+  zset: SCORED_MEMBERS,
 };

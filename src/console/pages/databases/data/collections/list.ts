@@ -1,9 +1,9 @@
 /** Elements of a list, by where they stand. An element that moved meanwhile is neither changed nor taken out. */
 import { CallError } from '../../../../api/call.js';
 import { wordOf } from '../../../../api/kv.js';
-import { type CollectionKind, done, type Member, PAGE_MEMBERS, type Place } from './collection.js';
+import { type CollectionKind, type CollectionMember, done, PAGE_MEMBERS, type Place } from './collection.js';
 
-export const LIST: CollectionKind = {
+export const LIST_ELEMENTS: CollectionKind = {
   parts: ['index', 'value'],
   nameLabel: 'Element',
   filterLabel: 'From index',
@@ -39,7 +39,7 @@ export const LIST: CollectionKind = {
   },
 };
 
-async function mustBeThere({ id, key }: Place, { index = 0, value }: Member): Promise<void> {
+async function mustBeThere({ id, key }: Place, { index = 0, value }: CollectionMember): Promise<void> {
   const [now] = await done(id, [['LINDEX', key, index]]);
   if (now !== value) throw new CallError(409, 'The list has changed meanwhile: load it again.');
 }

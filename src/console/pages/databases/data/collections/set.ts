@@ -2,7 +2,7 @@
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, done, scanned } from './collection.js';
 
-export const SET: CollectionKind = {
+export const SET_MEMBERS: CollectionKind = {
   parts: ['name'],
   nameLabel: 'Member',
   filterLabel: 'Pattern of members',

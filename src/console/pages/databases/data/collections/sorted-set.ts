@@ -2,7 +2,7 @@
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, done, type MemberPage, PAGE_MEMBERS, pairs, scanned } from './collection.js';
 
-export const SORTED_SET: CollectionKind = {
+export const SCORED_MEMBERS: CollectionKind = {
   parts: ['score', 'name'],
   nameLabel: 'Member',
   filterLabel: 'Pattern of members',

@@ -64,7 +64,7 @@ export function StreamEntries({ id, name, onChanged }: TypeViewProps) {
   };
   return (
     <>
-      <Above isOldest={isOldest} isAdding={isAdding} onTurned={() => turn('')} />
+      <EntryTools isOldest={isOldest} after={after} isAdding={isAdding} />
       <Shown asked={page}>
         {(entries) => (
           <>
@@ -95,13 +95,13 @@ export function StreamEntries({ id, name, onChanged }: TypeViewProps) {
   }
 }
 
-interface AboveProps {
+interface EntryToolsProps {
   readonly isOldest: Signal<boolean>;
+  readonly after: Signal<string>;
   readonly isAdding: Signal<boolean>;
-  onTurned(): void;
 }
 
-function Above({ isOldest, isAdding, onTurned }: AboveProps) {
+function EntryTools({ isOldest, after, isAdding }: EntryToolsProps) {
   return (
     <div class="row between">
       <button
@@ -109,7 +109,7 @@ function Above({ isOldest, isAdding, onTurned }: AboveProps) {
         class="button small"
         aria-pressed={isOldest.value}
         onClick={() => {
-          onTurned();
+          after.value = '';
           isOldest.value = !isOldest.value;
         }}
       >
