@@ -55,7 +55,7 @@ export class Millrace {
     const startedAtMs = performance.now();
     const heapMb = process.env.MILLRACE_HEAP_MB ?? '1024';
     const probe = isWatched ? [`--import=${PROBE}`] : [];
-    const flags = [`--max-old-space-size=${heapMb}`, ...probe, ...nodeFlags];
+    const flags = [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=8', ...probe, ...nodeFlags];
     this.#child = await Child.start(process.execPath, [...flags, main, 'serve'], {
       env: {
         MILLRACE_DATA_DIR: this.directory,

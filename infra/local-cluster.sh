@@ -27,7 +27,7 @@ umask 077
 dir=${MILLRACE_CLUSTER_DIR:-.cache/cluster}
 nats_port=${MILLRACE_CLUSTER_NATS_PORT:-14222}
 http_port=${MILLRACE_CLUSTER_HTTP_PORT:-17100}
-main=(node "--max-old-space-size=${MILLRACE_HEAP_MB:-512}" dist/src/cli/main.js)
+main=(node "--max-old-space-size=${MILLRACE_HEAP_MB:-512}" --max-semi-space-size=8 dist/src/cli/main.js)
 # A leader's election takes up to nine seconds, reading large stores longer.
 start_timeout_s=60
 # A process drains within 10 s.
