@@ -16,10 +16,11 @@ const KEY = 'mrk_a-key-for-the-pictures';
 const EMAIL = 'admin@localhost.localdomain';
 /** Each is in the repository, for ever. */
 const MAX_BYTES = 200 * 1024;
+/** Each page's name, its address, its theme, and what is done before the picture. */
 const PAGES = [
-  ['overview', '/console/', 'light', 'canvas'],
-  ['data', undefined, 'dark', 'table, [role=tree], [role=grid]'],
-  ['run', '/console/workflows', 'light', 'table'],
+  ['overview', () => '/console/', 'light', counted],
+  ['data', dataPath, 'dark', keyShown],
+  ['run', () => '/console/workflows', 'light', runShown],
 ];
 
 const demo = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), 'demo'], {
@@ -30,7 +31,7 @@ try {
   const url = await readyUrl(demo.stdout);
   mkdirSync(images, { recursive: true });
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-  for (const [name, path, colorScheme, awaited] of PAGES) await picture(browser, { url, name, path, colorScheme, awaited });
+  for (const [name, path, colorScheme, prepare] of PAGES) await picture(browser, { url, name, path, colorScheme, prepare });
   await browser.close();
 } finally {
   demo.kill('SIGTERM');
@@ -48,21 +49,16 @@ function readyUrl(stdout) {
   });
 }
 
-async function picture(browser, { url, name, path, colorScheme, awaited }) {
+async function picture(browser, { url, name, path, colorScheme, prepare }) {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme })).newPage();
   await page.goto(`${url}/console/`);
   await page.getByLabel('E-mail').fill(EMAIL);
   await page.getByLabel('Management key').fill(KEY);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('#main h1').waitFor();
-  await page.goto(url + (path ?? (await dataPath(page))));
-  await page.locator(awaited).first().waitFor();
+  await page.goto(url + (await path(page)));
+  await prepare(page);
   await page.waitForLoadState('networkidle').catch(() => {});
-  if (name === 'run') {
-    await page.locator('a[href^="/console/workflows/"]').first().click();
-    await page.locator('svg, .bars').first().waitFor();
-    await page.waitForLoadState('networkidle').catch(() => {});
-  }
   const file = join(images, `console-${name}.png`);
   await page.screenshot({ path: file });
   const { size } = statSync(file);
@@ -70,7 +66,27 @@ async function picture(browser, { url, name, path, colorScheme, awaited }) {
   await page.context().close();
 }
 
+/** The statistics have what the demo did: the read models are a second or two behind. */
+async function counted(page) {
+  const keys = page.getByRole('link', { name: /^Keys/ });
+  await keys.waitFor();
+  while (/^Keys0/.test((await keys.textContent()) ?? '')) {
+    await page.reload();
+    await keys.waitFor();
+  }
+  await page.locator('canvas').first().waitFor();
+}
+
 async function dataPath(page) {
   const databases = await page.evaluate(async () => (await fetch('/v2/kv/databases?credentials=hide')).json());
-  return `/console/databases/${databases[0].database_id}?tab=data`;
+  return `/console/databases/${databases[0].database_id}?tab=data&key=scores`;
+}
+
+async function keyShown(page) {
+  await page.locator('#main table').first().waitFor();
+}
+
+async function runShown(page) {
+  await page.locator('#main a[href^="/console/workflows/"]').first().click();
+  await page.locator('#main svg, #main .bars').first().waitFor();
 }

@@ -60,7 +60,8 @@ describe('console in a browser: the frame', function () {
   });
 
   it('signs out, and the session opens nothing any more', async () => {
-    const person = await browser.person();
+    // What the page had asked for by then is answered as what follows.
+    const person = (await browser.person()).expects(/^401 /);
     const cookies = await person.page.context().cookies();
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, 'Strict']]);
     expect(await person.page.evaluate('document.cookie')).to.equal('');
