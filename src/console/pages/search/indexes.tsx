@@ -14,7 +14,7 @@ import { NewSearch } from './new-search.js';
 import { bound, deleteDatabase, type SearchDatabase, searchHref } from './search-databases.js';
 
 const EVERY_MS = 15_000;
-const SAMPLE = `curl -u <e-mail>:<key> http://127.0.0.1:7300/v2/search -d '{"name":"papers","region":"eu-west-1","type":"payg"}'`;
+const SAMPLE = `curl -u <e-mail>:<key> ${location.origin}/v2/search -d '{"name":"papers","region":"eu-west-1","type":"payg"}'`;
 
 export default function Indexes() {
   const isMaking = useSignal(false);

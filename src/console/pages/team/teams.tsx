@@ -13,7 +13,7 @@ import { failed, said } from '../../parts/toast.js';
 import { Members } from './members.js';
 import type { Team } from './records.js';
 
-const SAMPLE = `curl -u <e-mail>:<key> http://127.0.0.1:7300/v2/team -d '{"team_name":"crew","copy_cc":false}'`;
+const SAMPLE = `curl -u <e-mail>:<key> ${location.origin}/v2/team -d '{"team_name":"crew","copy_cc":false}'`;
 
 export function Teams() {
   const [query, set] = usePageQuery();

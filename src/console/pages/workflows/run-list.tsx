@@ -2,6 +2,7 @@
 import { useAsk } from '../../api/ask.js';
 import { ofQueue, type Query, queryText } from '../../api/call.js';
 import { type PageQuery, usePageQuery } from '../../api/query.js';
+import { useQueueUrl } from '../../api/queue-url.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
 import { duration, short } from '../../parts/format.js';
@@ -23,7 +24,6 @@ import {
 import { nowOf } from './run-now.js';
 
 const EVERY_MS = 10_000;
-const SAMPLE = "curl -X POST http://127.0.0.1:7200/v2/trigger/<your endpoint's URL> -H 'Authorization: Bearer <token>'";
 
 const FILTERS: readonly Filter[] = [
   { name: 'id', label: 'Run id', placeholder: 'wfr_…' },
@@ -158,9 +158,13 @@ const columnsWith = (links: RunLinks): readonly Column<Run>[] => [
 ];
 
 function NoRuns({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  const url = useQueueUrl();
   if (isNarrowed) return <Empty title="No run is like that">Other words, or none, may find some.</Empty>;
   return (
-    <Empty title="Nothing has run yet" command={SAMPLE}>
+    <Empty
+      title="Nothing has run yet"
+      command={`curl -X POST ${url}/v2/trigger/<your endpoint's URL> -H 'Authorization: Bearer <token>'`}
+    >
       A workflow is a function behind a URL that runs in steps. The first run is shown here as soon as it is started.
     </Empty>
   );

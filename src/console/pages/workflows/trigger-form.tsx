@@ -3,12 +3,12 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { usePageQuery } from '../../api/query.js';
+import { useQueueUrl } from '../../api/queue-url.js';
 import { Code } from '../../parts/code.js';
 import { TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 import { curlLine } from '../queue/publish/curl.js';
 import { type Draft, draftOf } from '../queue/publish/draft.js';
-import { useQueueUrl } from '../queue/queue-url.js';
 import { useRunLinks } from './links.js';
 import { trigger, triggerCall } from './trigger-request.js';
 

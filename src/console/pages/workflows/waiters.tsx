@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
+import { useQueueUrl } from '../../api/queue-url.js';
 import { mayChange } from '../../api/session.js';
 import { whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -14,7 +15,6 @@ import { useNews, type WaitingStep } from './records.js';
 
 const EVERY_MS = 10_000;
 const A_PAGE = 100;
-const SAMPLE = "curl -X POST http://127.0.0.1:7200/v2/notify/<event> -H 'Authorization: Bearer <token>' -d '{}'";
 
 export function Waiters({ account }: { readonly account: string }) {
   const [query, set] = usePageQuery();
@@ -27,6 +27,7 @@ export function Waiters({ account }: { readonly account: string }) {
     EVERY_MS,
   );
   useNews(account, asked.reload);
+  const sample = `curl -X POST ${useQueueUrl()}/v2/notify/<event> -H 'Authorization: Bearer <token>' -d '{}'`;
   return (
     <>
       <Shown asked={asked} rows={6}>
@@ -40,7 +41,7 @@ export function Waiters({ account }: { readonly account: string }) {
               rows={waiters}
               idOf={({ workflowRunId, stepId }) => `${workflowRunId} ${stepId}`}
               empty={
-                <Empty title="No step waits for an event" command={SAMPLE}>
+                <Empty title="No step waits for an event" command={sample}>
                   Steps that wait are listed here with their deadlines. Whoever notifies an event wakes all that wait
                   for it.
                 </Empty>

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
 import { usePageQuery } from '../../../api/query.js';
+import { useQueueUrl } from '../../../api/queue-url.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { type Filter, FilterBar } from '../../../parts/filter-bar.js';
@@ -11,7 +12,6 @@ import { Paging, type Selection, Table, useChosen } from '../../../parts/table.j
 import { Tabs, useTab } from '../../../parts/tabs.js';
 import { useLinks } from '../links.js';
 import type { TabProps } from '../queue.js';
-import { useQueueUrl } from '../queue-url.js';
 import { CancelMessages } from './cancel-messages.js';
 import { useMessageColumns } from './message-columns.js';
 import {

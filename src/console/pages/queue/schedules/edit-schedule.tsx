@@ -1,5 +1,6 @@
 /** A schedule is made, or changed under its id. */
 import { useSignal } from '@preact/signals';
+import { useQueueUrl } from '../../../api/queue-url.js';
 import { Code } from '../../../parts/code.js';
 import { TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
@@ -8,7 +9,6 @@ import { callOf, draftOf } from '../publish/draft.js';
 import { MessageForm } from '../publish/message-form.js';
 import { draftOfSchedule } from '../publish/prefill.js';
 import { setSchedule } from '../publish/send.js';
-import { useQueueUrl } from '../queue-url.js';
 import { CronFields } from './cron-fields.js';
 import type { Schedule } from './schedules-tab.js';
 

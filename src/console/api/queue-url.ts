@@ -1,6 +1,6 @@
 /** Where clients reach the queue, as the API's document says. */
-import { useAsk } from '../../api/ask.js';
-import { answered } from '../../api/call.js';
+import { useAsk } from './ask.js';
+import { answered } from './call.js';
 
 interface Document {
   readonly paths: Readonly<Record<string, { readonly servers?: readonly { readonly url: string }[] }>>;
