@@ -135,7 +135,7 @@ describe('limits of a running process', function () {
       const unserved = waiting.call(['BLPOP', 'list', '0']).catch((error: Error) => error.message);
       await tenant.change(close);
       await withinASecond(async () => expect(await tenant.answer('GET', 'a')).to.contain(text));
-      expect(await unserved).to.equal('the server closed the connection');
+      expect(await unserved).to.equal('the server ended the connection');
       const late = await tenant.connect();
       expect(await late.call(['AUTH', tenant.password])).to.equal(`-${text}\r\n`);
       await tenant.change(open);

@@ -145,7 +145,8 @@ exec sleep infinity`;
     const machine = this.#running.get(name);
     if (machine === undefined) throw new Error(`${name} is off`);
     const into = ['nsenter', '-t', String(machine.init), '--net', '--mount', '--pid', '--uts', '--'];
-    return new ReaderShell({ HOME: '/etc', PATH }, into);
+    // A machine has a nats-server where the page puts it, and not where the tests have theirs.
+    return new ReaderShell({ HOME: '/etc', PATH, MILLRACE_NATS_SERVER: undefined }, into);
   }
 
   async stop(): Promise<void> {

@@ -9,8 +9,8 @@ export class ReaderShell {
   readonly #bash: ChildProcessWithoutNullStreams;
   #output = '';
 
-  /** @param env beside the test's own. @param within what the shell is started by, if it is not to run right here */
-  constructor(env: Readonly<Record<string, string>> = {}, within: readonly string[] = []) {
+  /** @param env beside the test's own; undefined takes one away. @param within what the shell is started by, if it is not to run right here */
+  constructor(env: Readonly<Record<string, string | undefined>> = {}, within: readonly string[] = []) {
     const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc'];
     this.#bash = spawn(program, args, { env: { ...process.env, ...env } });
     this.#bash.stdout.setEncoding('utf8').on('data', (text: string) => {
