@@ -45,7 +45,7 @@ describe('console in a browser: the frame', function () {
     const person = await browser.person();
     const { page } = person;
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').waitFor();
+    await page.getByRole('combobox', { name: 'What to find' }).waitFor();
     await page.keyboard.type('team');
     await page.keyboard.press('Enter');
     await eventually(async () => expect(await person.heading().textContent()).to.equal('Team and keys'));

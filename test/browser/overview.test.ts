@@ -67,11 +67,11 @@ describe('console in a browser: the overview', function () {
   it('finds a database by its name, and a key in it', async () => {
     const { page } = await browser.person();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('defau');
+    await page.getByRole('combobox', { name: 'What to find' }).fill('defau');
     await page.getByRole('option', { name: 'default database' }).click();
     await eventually(() => expect(page.url()).to.match(/\/console\/databases\/[0-9a-f-]{36}$/));
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('greeting');
+    await page.getByRole('combobox', { name: 'What to find' }).fill('greeting');
     const key = page.getByRole('option', { name: 'Key greeting in default' });
     await key.waitFor();
   });
@@ -79,7 +79,7 @@ describe('console in a browser: the overview', function () {
   it('opens a message by its id', async () => {
     const person = (await browser.person()).expects(/^404 .*msg_none/);
     await person.page.keyboard.press('Control+k');
-    await person.page.getByRole('combobox').fill('msg_none');
+    await person.page.getByRole('combobox', { name: 'What to find' }).fill('msg_none');
     await person.page.keyboard.press('Enter');
     await eventually(() => expect(person.page.url()).to.match(/\/console\/messages\/msg_none$/));
   });
