@@ -26,6 +26,8 @@ describe('console in a browser: the past', function () {
     await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 2_000));
     await kv.command('SET', 'greeting', 'goodbye');
     await kv.command('DEL', 'user:1');
+    // What belongs to no key is a change, too.
+    await kv.command('CONFIG', 'SET', 'notify-keyspace-events', 'KEA');
     await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 4_500));
   });
   afterEach(() => browser.allIsWell());
@@ -71,6 +73,7 @@ describe('console in a browser: the past', function () {
     await page.goto(`${browser.url}/console/past?tab=difference&from=${betweenMs}`);
     const row = page.getByRole('row', { name: /user:1/ });
     await row.getByText('deleted').waitFor();
+    await page.getByRole('row', { name: /settings/ }).first().waitFor();
     await page.getByRole('button', { name: 'greeting' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('hello').waitFor();

@@ -9,10 +9,16 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { MomentChoice } from './moment-choice.js';
-import { type Change, changesBetween, moment, type OneDatabase, type PastKey, shownText } from './moments.js';
+import { type Change, changesBetween, moment, type OneDatabase, type PastLook, shownText } from './moments.js';
 import { PastValue } from './past-value.js';
 
-const TONES: Readonly<Record<Change['change'], Tone>> = { created: 'good', changed: 'info', deleted: 'bad' };
+const TONES: Readonly<Record<Change['change'], Tone>> = {
+  created: 'good',
+  changed: 'info',
+  deleted: 'bad',
+  same: 'plain',
+  settings: 'plain',
+};
 
 /** Rows that are drawn at once. */
 const SHOWN = 100;
@@ -125,7 +131,7 @@ function OneChange({ change, onClose }: { readonly change: Change; onClose(): vo
   );
 }
 
-function Side({ title, value }: { readonly title: string; readonly value: PastKey | null }) {
+function Side({ title, value }: { readonly title: string; readonly value: PastLook | null }) {
   return (
     <section class="stack tight">
       <h3>{title}</h3>

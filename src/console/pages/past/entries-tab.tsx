@@ -41,10 +41,7 @@ export function EntriesTab({ database }: { readonly database: OneDatabase }) {
     const from = cursor ?? (since ? new Date(since).toISOString() : undefined);
     const words = { key, from, to: until ? new Date(until).toISOString() : undefined, limit: String(PAGE) };
     const path = { id: database.database_id };
-    return (await manage('GET /v2/admin/databases/{id}/timeline', { path, query: words })) as unknown as {
-      readonly entries: readonly Entry[];
-      readonly more: boolean;
-    };
+    return manage('GET /v2/admin/databases/{id}/timeline', { path, query: words });
   });
   return (
     <>

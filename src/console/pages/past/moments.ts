@@ -3,64 +3,24 @@ import type { Schemas } from '#api';
 import { manage } from '../../api/call.js';
 
 export type PastText = string | { readonly base64: string };
-
-export interface PastKey {
-  readonly key: PastText;
-  readonly type: string;
-  readonly digest: string;
-  /** What makes it again; where values were asked for. */
-  readonly commands?: readonly (readonly PastText[])[];
-}
-
-export interface PastState {
-  readonly state: {
-    readonly time: string;
-    readonly keys: number;
-    readonly bytes: number;
-    readonly shards: readonly { readonly shard: string; readonly position: number; readonly entries: number }[];
-  };
-  readonly keys: readonly PastKey[];
-  readonly more: boolean;
-}
-
-export interface Change {
-  readonly key: PastText;
-  readonly change: 'created' | 'changed' | 'deleted';
-  readonly hasExpired: boolean;
-  readonly before: PastKey | null;
-  readonly after: PastKey | null;
-  readonly entryCount: number;
-  readonly entries: readonly {
-    readonly position: number;
-    readonly time: string;
-    readonly commands: readonly string[];
-  }[];
-}
-
-export interface Entry {
-  readonly shard: string;
-  readonly position: number;
-  readonly number: number;
-  readonly time: string;
-  readonly hash: string;
-  readonly effects: readonly unknown[];
-}
+export type PastKey = Schemas['PastKey'];
+export type PastState = Schemas['PastKeys'];
+export type Change = Schemas['KeyChange'];
+/** A value without its key. */
+export type PastLook = Schemas['KeyLook'];
+export type Entry = Schemas['TimelineEntry'];
 
 const PAGE = 50;
 
 export async function stateAt(id: string, at: string, after?: PastText): Promise<PastState> {
   const behind = after === undefined ? {} : typeof after === 'string' ? { after } : { after_base64: after.base64 };
   const query = { at, limit: String(PAGE), values: 'true', ...behind };
-  return (await manage('GET /v2/admin/databases/{id}/state', { path: { id }, query })) as unknown as PastState;
+  return manage('GET /v2/admin/databases/{id}/state', { path: { id }, query });
 }
 
-export async function changesBetween(
-  id: string,
-  from: string,
-  to: string,
-): Promise<{ readonly changes: readonly Change[]; readonly more: boolean }> {
+export async function changesBetween(id: string, from: string, to: string): Promise<Schemas['KeyChanges']> {
   const query = { from, to, values: 'true', limit: '500' };
-  return (await manage('GET /v2/admin/databases/{id}/diff', { path: { id }, query })) as never;
+  return manage('GET /v2/admin/databases/{id}/diff', { path: { id }, query });
 }
 
 export type OneDatabase = Schemas['DatabaseAnswer'];
@@ -76,7 +36,9 @@ export function toLocal(ms: number): string {
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-export function shownText(text: PastText): string {
+/** What has no key is about the database itself. */
+export function shownText(text: PastText | null): string {
+  if (text === null) return 'settings';
   return typeof text === 'string' ? text : `base64:${text.base64}`;
 }
 

@@ -1,7 +1,7 @@
 /** A value as it was, made readable from the commands that make it again. */
 import { Code, pretty } from '../../parts/code.js';
 import { type Column, Table } from '../../parts/table.js';
-import { type PastKey, type PastText, shownText } from './moments.js';
+import { type PastLook, type PastText, shownText } from './moments.js';
 
 type Words = readonly PastText[];
 
@@ -18,7 +18,7 @@ const SHAPES: Readonly<Record<string, readonly [names: readonly string[], titles
 
 const MAX_ROWS = 200;
 
-export function PastValue({ value }: { readonly value: PastKey }) {
+export function PastValue({ value }: { readonly value: PastLook }) {
   const { type, commands = [] } = value;
   const [first] = commands;
   if (type === 'string' && first?.[0] === 'SET') return <Code text={pretty(shownText(first[2] ?? ''))} />;
