@@ -73,7 +73,10 @@ describe('console in a browser: the past', function () {
     await page.goto(`${browser.url}/console/past?tab=difference&from=${betweenMs}`);
     const row = page.getByRole('row', { name: /user:1/ });
     await row.getByText('deleted').waitFor();
-    await page.getByRole('row', { name: /settings/ }).first().waitFor();
+    await page
+      .getByRole('row', { name: /settings/ })
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'greeting' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('hello').waitFor();
