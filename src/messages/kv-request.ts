@@ -97,6 +97,8 @@ const details = {
    * transaction what only reads, which is answered with an error. Left out: everything is run.
    */
   maxAnswerBytes: absent(integer),
+  /** Of how many partitions this is one; left out: of one. Scripts are refused what lies in another. */
+  partitions: absent(integer),
 };
 
 /**

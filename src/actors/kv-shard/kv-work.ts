@@ -1,7 +1,7 @@
 /** One request for a partition of a database, on its way through an actor. */
 import type { Caller, Permissions, Reply, SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
-import type { KvRequest, KvResponse, ScriptDenial } from '../../messages/index.js';
+import { type KvRequest, type KvResponse, parseKvPartition, type ScriptDenial } from '../../messages/index.js';
 import type { Work } from '../runtime/index.js';
 
 const REST_PLAIN: Caller = { mayPause: true };
@@ -80,15 +80,17 @@ export class KvWork implements Work {
 
   callerFor(compile: CompilePermissions): Caller {
     if (this.#caller !== undefined) return this.#caller;
-    const { client, mode, waiter } = this.request;
+    const { client, mode, waiter, partition, partitions } = this.request;
     const isNested = mode === 'transaction';
+    const slots = partitions === undefined ? undefined : { index: parseKvPartition(partition).index, partitions };
     if (client === undefined) {
-      this.#caller = isNested ? REST_TRANSACTION : REST_PLAIN;
+      const plain = isNested ? REST_TRANSACTION : REST_PLAIN;
+      this.#caller = slots === undefined ? plain : { ...plain, slots };
     } else {
       const { face, protocol, user, rules } = client;
       const permissions = rules === undefined ? undefined : compile(user, rules);
       const mayBlock = waiter !== undefined && !isNested;
-      this.#caller = { face, protocol, mayBlock, mayPause: true, isNested, permissions };
+      this.#caller = { face, protocol, mayBlock, mayPause: true, isNested, permissions, slots };
     }
     return this.#caller;
   }

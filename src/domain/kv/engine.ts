@@ -19,6 +19,7 @@ import type { CommandTable } from './command-table.js';
 import { COMMANDS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
+import type { SlotShare } from './hash-slot.js';
 import { type Collection, Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
@@ -48,6 +49,7 @@ export interface Caller {
   /** Inside a transaction. */
   readonly isNested?: boolean | undefined;
   readonly permissions?: Permissions | undefined;
+  readonly slots?: SlotShare | undefined;
 }
 
 const REST_CALLER: Caller = {};
@@ -109,6 +111,7 @@ export class KvEngine {
       maxCommandBytes: Number.POSITIVE_INFINITY,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       permissions: undefined,
+      slots: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
       callInSlices: (spec, words, isQuiet = false) => this.#callInSlices(spec, words, isQuiet),
@@ -332,6 +335,7 @@ export class KvEngine {
     context.mayPause = caller.mayPause ?? false;
     context.isNested = caller.isNested ?? false;
     context.permissions = caller.permissions;
+    context.slots = caller.slots;
   }
 
   #call(spec: CommandSpec, words: readonly ByteString[], isQuiet: boolean): Reply {

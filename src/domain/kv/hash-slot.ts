@@ -27,6 +27,16 @@ function hashTag(key: ByteString): ByteString | undefined {
   return close > open + 1 ? key.slice(open + 1, close) : undefined;
 }
 
+/** The slots of one of a database's several partitions. */
+export interface SlotShare {
+  readonly index: number;
+  readonly partitions: number;
+}
+
+export function isInShare({ index, partitions }: SlotShare, key: ByteString): boolean {
+  return partitionOfSlot(hashSlot(key), partitions) === index;
+}
+
 /** Which of a database's partitions holds a slot: even ranges, as a cluster's nodes have them. */
 export function partitionOfSlot(slot: number, partitions: number): number {
   return Math.floor((slot * partitions) / HASH_SLOTS);

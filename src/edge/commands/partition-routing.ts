@@ -103,7 +103,7 @@ export class PartitionRouter {
 
 /** Put together by name: to spread the details takes longer than all else that is done here. */
 function requestOf(
-  { database }: KvGrant,
+  { database, partitions }: KvGrant,
   partition: PartitionName,
   mode: KvMode,
   { commands, bytes }: AdmittedCommands,
@@ -122,7 +122,13 @@ function requestOf(
     maxAnswerBytes,
     isGone,
     place,
+    partitions: countOfSeveral(partitions),
   };
+}
+
+/** `KvRequest.partitions` */
+export function countOfSeveral({ length }: KvGrant['partitions']): number | undefined {
+  return length > 1 ? length : undefined;
 }
 
 /** The slot of all commands of a transaction; what concerns every key concerns every slot. */

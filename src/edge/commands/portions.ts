@@ -121,9 +121,8 @@ export class PortionsOfSeveral implements Portions {
     const commands = share.next(COMMANDS_OF_LATER_PORTIONS);
     const bytes = bytesOfCommands(commands);
     const partition = partitions[index] as PartitionName;
-    return atLeastOne(
-      await this.gateway.execute({ database, partition, mode: this.mode, commands, bytes, ...details }),
-    );
+    const request = { database, partition, mode: this.mode, commands, bytes, partitions: partitions.length };
+    return atLeastOne(await this.gateway.execute({ ...request, ...details }));
   }
 }
 

@@ -10,7 +10,12 @@ import {
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvWatch, RequestPlace } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/partition-routing.js';
+import {
+  type AdmittedCommands,
+  countOfSeveral,
+  type RequestDetails,
+  type RoutedReplies,
+} from '../commands/partition-routing.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { bytesInSteps, bytesOfReplies } from './answer-bytes.js';
 import type { RespBatch } from './command-batch.js';
@@ -190,6 +195,7 @@ export class PartitionCalls {
         commands,
         bytes,
         ...this.#details(isTracked, maxAnswerBytes),
+        partitions: countOfSeveral(grant.partitions),
         watches: watches.length === 0 ? undefined : watches.map(({ keys, mark }) => ({ keys, mark })),
       }),
     );

@@ -142,6 +142,29 @@ describe('millrace db', function () {
     expect(await kv.ask('MSET', '{a}1', 'x', '{a}2', 'y')).to.equal('OK');
   });
 
+  it('refuses scripts of a database of several partitions what lies in another one', async () => {
+    const { kv } = await created('scripted', '--partitions', '4');
+    const writes = "return redis.call('SET', ARGV[1], 'v')";
+    const outcomes: string[] = [];
+    for (let at = 0; at < 8; at += 1) {
+      const name = `undeclared:${at}`;
+      const said = describeOutcome(await kv.command('EVAL', writes, '1', 'here', name));
+      const isRefused = said.includes('ERR Script attempted to access a non local key in a cluster node');
+      // What was written can be read, what was refused is nowhere.
+      expect(await kv.ask('GET', name), said).to.equal(isRefused ? null : 'v');
+      outcomes.push(isRefused ? 'refused' : 'written');
+    }
+    expect(outcomes).to.include.members(['refused', 'written']);
+    const reads = "return redis.pcall('GET', 'undeclared:0') and redis.call('GET', KEYS[1] .. '2')";
+    expect(await kv.ask('EVAL', reads, '1', '{here}')).to.equal(null);
+    expect(await kv.ask('DBSIZE')).to.equal(outcomes.filter((one) => one === 'written').length);
+    const inTransaction = await kv.transaction([
+      ['EVAL', writes, '1', 'here', 'undeclared:0'],
+      ['EVAL', writes, '1', 'here', 'undeclared:1'],
+    ]);
+    expect(describeOutcome(inTransaction)).to.include('non local key');
+  });
+
   it('counts requests to the second, whatever kills the process', async () => {
     const dataDir = await temporaryDirectory();
     let counted = await startMillrace({ dataDir });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../kernel/index.js';
 import { PermissionDenied } from '../acl/permission-denied.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
+import { isInShare } from '../hash-slot.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
@@ -108,6 +109,8 @@ function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
 }
 
 const NOT_FROM_SCRIPTS = new ErrorReply('ERR This Redis command is not allowed from script');
+/** What is written here could not be found there, and what is there would seem to be missing. */
+const NOT_HERE = new ErrorReply('ERR Script attempted to access a non local key in a cluster node');
 const READ_ONLY = new ErrorReply('ERR Write commands are not allowed from read-only scripts.');
 
 function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
@@ -122,6 +125,8 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
   }
   if (run.isReadOnly && (isWrite(spec) || spec.countsAsWrite === true)) return READ_ONLY;
   if (run.context.isFull && !run.mayGrow && spec.flags.includes('denyoom')) return ERRORS.databaseFull;
+  const { slots } = run.context;
+  if (slots !== undefined && accessedKeysOf(spec, words).some(({ key }) => !isInShare(slots, key))) return NOT_HERE;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
   return undefined;
 }
