@@ -1,12 +1,12 @@
 /** `millrace journal export`: the history of a database or a queue, as lines of JSON or as RESP commands. */
 import { replayFold } from '../actors/kv-shard/index.js';
-import { encodeCommand, RespCommandReader } from '../codec/resp/index.js';
 import {
   DEFAULT_COMPACTION_LIMITS,
   type ExportRange,
   exportCommands,
   exportLines,
   exportState,
+  withoutParameters,
 } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { byShard, type JournalCommandDeps, type PlacedPartition } from './journal-deps.js';
@@ -34,20 +34,6 @@ export async function exportResp(
         ? exportCommands(deps, shard, partition, range)
         : exportState(deps, shard, partition, range, replayFold, segmentBytes);
     await pour(deps, withoutParameters(output));
-  }
-}
-
-/** Parameters are of the server that keeps them: one that loads an export must not obey ours. */
-async function* withoutParameters(output: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array | string> {
-  for await (const piece of output) {
-    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    if (!bytes.includes('\r\nCONFIG\r\n')) {
-      yield piece;
-      continue;
-    }
-    let kept = '';
-    for (const words of new RespCommandReader(bytes)) if (words[0] !== 'CONFIG') kept += encodeCommand(words);
-    yield Buffer.from(kept, 'latin1');
   }
 }
 

@@ -112,6 +112,7 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
     clientsOf: (database) => tokens.ifRegistered(c, tokens.NATIVE_FACE)?.clientsOf(database) ?? [],
     gateway: c.resolve(tokens.GATEWAY),
     storage: c.resolve(tokens.STORAGE),
+    backups: c.resolve(tokens.BACKUPS),
     cluster: c.resolve(tokens.CLUSTER_LOOK),
     steering: new SteeredCluster(tokens.portsOf(c), c.resolve(tokens.CLUSTER_LOOK)),
     messageLog: c.resolve(tokens.READ_MODELS),

@@ -26,3 +26,4 @@ export { wordJson } from './section-lines.js';
 export * from './snapshot-store.js';
 export * from './statistics-snapshots.js';
 export * from './vouched.js';
+export { withoutParameters } from './without-parameters.js';

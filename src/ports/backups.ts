@@ -14,6 +14,11 @@ export interface Backups {
    *         SHARD_UNAVAILABLE, TIMED_OUT
    */
   restore(database: DatabaseId, manifests: readonly string[]): Promise<void>;
+  /**
+   * What a backup holds, as RESP commands that an empty database needs to hold the same; parameters are left out.
+   * @throws NOT_FOUND when an object is gone, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, on the way too
+   */
+  commandsOf(manifests: readonly string[]): AsyncIterable<Uint8Array>;
   /** What is not there is as good as deleted. */
   delete(manifests: readonly string[]): Promise<void>;
 }

@@ -1,4 +1,5 @@
 /** What is done with a database: its command line, diagnosis, backups and users. */
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { ConsoleBrowser, type ConsolePage } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
@@ -160,6 +161,9 @@ describe('console in a browser: a database at work', function () {
     await page.getByLabel('Name of a new backup').fill('a <moment>');
     await page.getByRole('button', { name: 'Keep a backup' }).click();
     await page.getByRole('row', { name: /a <moment>.*completed/ }).waitFor();
+    const fetched = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    expect(await readFile(await (await fetched).path(), 'latin1')).to.include('$4\r\nkept\r\n$6\r\nbefore\r\n');
     await kv('SET', 'kept', 'after');
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByLabel(/^Type/).fill('default');

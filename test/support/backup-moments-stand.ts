@@ -67,6 +67,7 @@ export class MomentsStand {
       objects,
       gateway,
       control,
+      clock: realTime,
       timers: realTime,
       log: silentLog,
       partitionsOf: () => 1,

@@ -47,6 +47,13 @@ class SaidBackups implements Backups {
   readonly restored: { database: DatabaseId; manifests: readonly string[] }[] = [];
   readonly deleted: string[] = [];
   failure: Error | undefined;
+  /** What a backup holds, a piece after the other; a promise is waited for. */
+  pieces: readonly (string | Promise<string>)[] = [];
+
+  async *commandsOf(_manifests: readonly string[]): AsyncGenerator<Uint8Array> {
+    if (this.failure !== undefined) throw this.failure;
+    for (const piece of this.pieces) yield Buffer.from(await piece, 'latin1');
+  }
 
   start(database: DatabaseId, backup: BackupId): void {
     this.started.push({ database, backup });

@@ -15,6 +15,7 @@ import {
   removeAllOf,
   removeKept,
 } from '../../journal/backup/index.js';
+import { SnapshotStore, withoutParameters } from '../../journal/index.js';
 import {
   type BackupId,
   type DatabaseId,
@@ -24,12 +25,15 @@ import {
   type PartitionName,
 } from '../../kernel/index.js';
 import { kvPartition, shardOf } from '../../messages/index.js';
-import type { Backups, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../../ports/index.js';
+import type { Backups, Clock, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../../ports/index.js';
+
+import { Breathing } from '../runtime/index.js';
 
 export interface KeeperPorts {
   readonly objects: ObjectStore;
   readonly gateway: KvGateway;
   readonly control: ManagementControl;
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   /** How many partitions a live database has, as far as this process has heard; undefined: it has not heard of it. */
@@ -74,6 +78,17 @@ export class DatabaseKeeper implements Backups {
     await this.#checkFits(partitions, manifests);
     for (const [index, partition] of partitions.entries()) {
       await this.#replace(database, partition, manifests[index] as string);
+    }
+  }
+
+  async *commandsOf(manifests: readonly string[]): AsyncGenerator<Uint8Array> {
+    const { objects, clock, timers, log } = this.ports;
+    const breathing = new Breathing(clock, timers);
+    const breathe = () => (breathing.isDue ? breathing.take() : undefined);
+    const store = new SnapshotStore(objects, log);
+    for (const manifest of manifests) {
+      const segments = store.segmentBytes(await readKept(objects, manifest), async () => breathe());
+      yield* withoutParameters(segments, breathe);
     }
   }
 

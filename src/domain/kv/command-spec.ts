@@ -8,7 +8,7 @@ import type { Args } from './args.js';
 import type { Audience } from './audience.js';
 import type { CommandTable } from './command-table.js';
 import type { Effects } from './effects.js';
-import type { SlotShare } from './hash-slot.js';
+import type { HashRange } from './hash-slot.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
@@ -199,7 +199,7 @@ export interface CommandContext {
   /** What the user may do, in ACL rules; undefined: everything. Scripts ask before each of their commands. */
   readonly permissions: Permissions | undefined;
   /** Of a database of several partitions: the slots that lie here. */
-  readonly slots: SlotShare | undefined;
+  readonly slots: HashRange | undefined;
   /** A keyspace event, for those who asked for its kind: `notify('l', 'lpush', key)`. Cheap when nobody did. */
   notify(kind: NotificationKind, event: string, key: ByteString): void;
   /**

@@ -19,7 +19,7 @@ import type { CommandTable } from './command-table.js';
 import { COMMANDS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
-import type { SlotShare } from './hash-slot.js';
+import type { HashRange } from './hash-slot.js';
 import { type Collection, Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
@@ -49,7 +49,7 @@ export interface Caller {
   /** Inside a transaction. */
   readonly isNested?: boolean | undefined;
   readonly permissions?: Permissions | undefined;
-  readonly slots?: SlotShare | undefined;
+  readonly slots?: HashRange | undefined;
 }
 
 const REST_CALLER: Caller = {};

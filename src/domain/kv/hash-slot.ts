@@ -28,12 +28,12 @@ function hashTag(key: ByteString): ByteString | undefined {
 }
 
 /** The slots of one of a database's several partitions. */
-export interface SlotShare {
+export interface HashRange {
   readonly index: number;
   readonly partitions: number;
 }
 
-export function isInShare({ index, partitions }: SlotShare, key: ByteString): boolean {
+export function isOwnKey({ index, partitions }: HashRange, key: ByteString): boolean {
   return partitionOfSlot(hashSlot(key), partitions) === index;
 }
 

@@ -1,6 +1,7 @@
 /** What the operators' API is made of: ports from outside, and the few things its parts share. */
 import type { DatabaseId } from '../../kernel/index.js';
 import {
+  type Backups,
   type Clock,
   type ClusterSteering,
   type ClusterWatch,
@@ -26,7 +27,7 @@ import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-import { ADMIN_LOOKS, ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
+import { ADMIN_DOWNLOADS, ADMIN_LOOKS, ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
 import { Shares } from './shares.js';
 
 export interface AdminHandlerParts {
@@ -43,6 +44,8 @@ export interface AdminHandlerParts {
   clientsOf(database: DatabaseId): Iterable<ConnectedClient>;
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
+  /** Undefined in a process that makes none. */
+  readonly backups: Backups | undefined;
   readonly cluster: ClusterWatch;
   readonly steering: ClusterSteering;
   readonly metrics: MeasuredProcess & Pick<Metrics, 'gauge'>;
@@ -70,6 +73,7 @@ export class AdminFace {
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly streams = new Shares(ADMIN_STREAMS);
+  readonly downloads = new Shares(ADMIN_DOWNLOADS);
   readonly walks = new Shares(ADMIN_WALKS);
   readonly looks = new Shares(ADMIN_LOOKS);
   /** When everything was verified last, as far as this process knows. */

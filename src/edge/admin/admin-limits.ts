@@ -10,6 +10,10 @@ export const MAX_DIFF_CHANGES = 10_000;
 export const MAX_ADMIN_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Streams of one process that are open at once: each asks a read model once a second. */
 export const ADMIN_STREAMS = { ofAll: 200, ofAccount: 100 } as const;
+/** Backups that are fetched at once: each holds a segment of 4 MiB, and takes all that the network takes. */
+export const ADMIN_DOWNLOADS = { ofAll: 4, ofAccount: 2 } as const;
+/** One who fetches a backup and has taken nothing for so long has gone, for all that anybody knows. */
+export const DOWNLOAD_STALL_MS = 60_000;
 /** Walks of one account at once, other than of the operators': the process has two for everybody. */
 export const ADMIN_WALKS = { ofAll: Number.POSITIVE_INFINITY, ofAccount: 1 } as const;
 /** Between two looks for what is new, and for whether a stream may go on. */

@@ -177,6 +177,7 @@ export class AdminStand extends ManagementHarness {
       },
       audit: this.audit,
       gateway: this.gateway,
+      backups: this.backups,
       messageLog: this.messageLog,
       cluster: { look: async () => this.clusterStatus },
       clientsOf: () => this.clients,

@@ -23,6 +23,7 @@ describe('control: daily backups', () => {
       backups: {
         start: (_database, backup) => void started.push(backup),
         restore: async () => {},
+        async *commandsOf() {},
         delete: async (manifests) => void deleted.push(...manifests),
       },
       state: () => control.state,

@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { DatabaseKeeper, type KeeperPorts } from '../../../src/actors/control/database-keeper.js';
+import { RespCommandReader } from '../../../src/codec/resp/index.js';
 import type { ControlCommand, ControlReply } from '../../../src/domain/control/index.js';
 import { keepStates } from '../../../src/journal/backup/index.js';
 import {
@@ -46,6 +47,7 @@ class World {
     const { memoryJournal: journal, memoryObjects: objects, clock } = this.installation;
     const ports: KeeperPorts = {
       objects,
+      clock,
       timers: realTime,
       log: silentLog,
       control: { send: (command) => this.#answer(command as Ended) },
@@ -80,8 +82,8 @@ class World {
     return { type: 'OneBackup', backup: { ...command } } as unknown as ControlReply;
   }
 
-  /** A value in each partition. */
-  async fill(bytes = 10): Promise<this> {
+  /** A value in each partition, and more commands behind it. */
+  async fill(bytes = 10, more: readonly string[] = []): Promise<this> {
     const histories = new Map<string, Awaited<ReturnType<MemoryInstallation['history']>>>();
     for (let index = 0; index < PARTITIONS; index += 1) {
       const partition = kvPartition(DATABASE, index);
@@ -89,7 +91,7 @@ class World {
       const history = histories.get(shard) ?? this.installation.history(shard);
       if (!histories.has(shard)) await history.claim();
       histories.set(shard, history);
-      await history.batch({ [partition]: [`SET key${index} ${'x'.repeat(bytes)}`] });
+      await history.batch({ [partition]: [`SET key${index} ${'x'.repeat(bytes)}`, ...more] });
     }
     return this;
   }
@@ -121,6 +123,31 @@ describe('keeping moments of databases', () => {
     expect(await world.names()).to.have.length(6);
     await world.keeper.delete(manifests);
     expect(await world.names()).to.deep.equal([]);
+  });
+
+  it('gives what it holds as commands, of all partitions, without parameters', async () => {
+    const parameters = ['CONFIG SET maxmemory-policy allkeys-lru', 'SET between 1', 'CONFIG SET lfu-decay-time 7'];
+    const world = await new World().fill(10, parameters);
+    const manifests = await world.kept('one');
+    let text = '';
+    for await (const piece of world.keeper.commandsOf(manifests)) text += Buffer.from(piece).toString('latin1');
+    const commands = [...new RespCommandReader(Buffer.from(text, 'latin1'))];
+    expect(commands.map(([name, key]) => `${name} ${key}`).sort()).to.deep.equal([
+      'SET between',
+      'SET between',
+      'SET between',
+      'SET key0',
+      'SET key1',
+      'SET key2',
+    ]);
+    await world.keeper.delete(manifests);
+    const gone = async () => {
+      for await (const _ of world.keeper.commandsOf(manifests));
+    };
+    await gone().then(
+      () => expect.fail('it is gone'),
+      (error: unknown) => expect(isMillraceError(error, 'NOT_FOUND')).to.equal(true),
+    );
   });
 
   it('tells it again until it has answered', async () => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../kernel/index.js';
 import { PermissionDenied } from '../acl/permission-denied.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
-import { isInShare } from '../hash-slot.js';
+import { isOwnKey } from '../hash-slot.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
@@ -126,7 +126,7 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
   if (run.isReadOnly && (isWrite(spec) || spec.countsAsWrite === true)) return READ_ONLY;
   if (run.context.isFull && !run.mayGrow && spec.flags.includes('denyoom')) return ERRORS.databaseFull;
   const { slots } = run.context;
-  if (slots !== undefined && accessedKeysOf(spec, words).some(({ key }) => !isInShare(slots, key))) return NOT_HERE;
+  if (slots !== undefined && accessedKeysOf(spec, words).some(({ key }) => !isOwnKey(slots, key))) return NOT_HERE;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
   return undefined;
 }

@@ -4,6 +4,7 @@ import type { ApiArea } from '../../http/openapi/area.js';
 import { MANAGEMENT_KEY, SESSION_COOKIE } from '../../sessions/session-schemes.js';
 import type { AdminRoute } from '../admin-call.js';
 import { ADMIN_SCHEMAS } from '../admin-schemas.js';
+import { BACKUP_DOWNLOAD_ROUTES } from './backup-download.js';
 import { CLUSTER_ROUTES } from './cluster.js';
 import { DATABASE_KEY_ROUTES } from './keys.js';
 import { LIVE_ROUTES } from './live.js';
@@ -14,6 +15,7 @@ import { STEERING_ROUTES } from './steering.js';
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SESSION_ROUTES,
   ...DATABASE_KEY_ROUTES,
+  ...BACKUP_DOWNLOAD_ROUTES,
   ...PAST_ROUTES,
   ...LIVE_ROUTES,
   ...CLUSTER_ROUTES,

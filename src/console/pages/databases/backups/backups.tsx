@@ -46,7 +46,7 @@ export function BackupsTab({ database, onChanged }: DatabaseTabProps) {
         )}
       </Shown>
       <p class="small muted">
-        <Told text="They lie in the installation, and cannot be fetched from here: `millrace backup create --to DIRECTORY` copies the whole installation with all of them." />
+        <Told text="They lie in the installation. A file of one is loaded by `redis-cli --pipe`; `millrace backup create --to DIRECTORY` copies the whole installation with all of them." />
       </p>
     </div>
   );
@@ -109,6 +109,15 @@ function actionsOf(
           <button type="button" class="button small" onClick={() => void restore(backup)}>
             Restore
           </button>
+        )}
+        {backup.state === 'completed' && (
+          <a
+            class="button small"
+            href={`/v2/admin/databases/${id}/backup?backup_id=${backup.backup_id}`}
+            download={`${name} ${backup.name}.aof`}
+          >
+            Download
+          </a>
         )}
         {backup.state !== 'pending' && (
           <button type="button" class="button small danger" onClick={() => void remove(backup)}>
