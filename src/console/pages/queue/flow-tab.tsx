@@ -9,10 +9,11 @@ import { Badge } from '../../parts/badge.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
-import { Empty, Shown } from '../../parts/states.js';
+import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { FlowActions } from './flow-actions.js';
 import { useLinks } from './links.js';
+import { NothingYet } from './nothing-yet.js';
 import { PinFlow } from './pin-flow.js';
 import type { TabProps } from './queue.js';
 
@@ -81,9 +82,12 @@ function FlowTable({ flows, columns }: { readonly flows: readonly Flow[]; readon
         rows={flows.slice(0, MAX_DRAWN_KEYS)}
         idOf={({ flowControlKey }) => flowControlKey}
         empty={
-          <Empty title="There is no such key">
+          <NothingYet
+            title="There is no such key"
+            call="/v2/publish/https://example.com -H 'Svc-Flow-Control-Key: shop' -H 'Svc-Flow-Control-Value: parallelism=2' -d hello"
+          >
             A key is there as soon as a message names it, and for an hour after the last one.
-          </Empty>
+          </NothingYet>
         }
       />
       {left > 0 && <p class="table-foot">{whole(left)} more keys: narrow the list by their names.</p>}

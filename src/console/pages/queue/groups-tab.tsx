@@ -7,11 +7,12 @@ import { mayChange } from '../../api/session.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
-import { Empty, Shown } from '../../parts/states.js';
+import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
 import { useLinks } from './links.js';
+import { NothingYet } from './nothing-yet.js';
 import type { TabProps } from './queue.js';
 
 type Group = Schemas['UrlGroup'];
@@ -39,7 +40,12 @@ export function GroupsTab({ account }: TabProps) {
           <div class="stack">
             {groups.length === 0 && (
               <div class="table-box">
-                <Empty title="There are no URL groups">A message to a group goes to each of its endpoints.</Empty>
+                <NothingYet
+                  title="There are no URL groups"
+                  call={`/v2/topics/orders/endpoints -d '{"endpoints":[{"url":"https://example.com"}]}'`}
+                >
+                  A message to a group goes to each of its endpoints.
+                </NothingYet>
               </div>
             )}
             {groups.map((group) => (

@@ -9,11 +9,12 @@ import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
-import { Empty, Shown } from '../../parts/states.js';
+import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
 import { useLinks } from './links.js';
+import { NothingYet } from './nothing-yet.js';
 import type { TabProps } from './queue.js';
 
 type Queue = Schemas['Queue'];
@@ -46,7 +47,11 @@ export function QueuesTab({ account }: TabProps) {
             columns={columns}
             rows={queues}
             idOf={({ name }) => name}
-            empty={<Empty title="There are no queues">A queue delivers its messages one after the other.</Empty>}
+            empty={
+              <NothingYet title="There are no queues" call={`/v2/queues -d '{"queueName":"letters","parallelism":1}'`}>
+                A queue delivers its messages one after the other.
+              </NothingYet>
+            }
           />
         )}
       </Shown>

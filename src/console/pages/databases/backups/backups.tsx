@@ -65,7 +65,12 @@ const COLUMNS: readonly Column<Backup>[] = [
     ),
   },
   { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
-  { title: 'Size', isNumber: true, cell: ({ backup_size }) => (backup_size === 0 ? '–' : bytes(backup_size)) },
+  {
+    title: 'Size',
+    isNumber: true,
+    isWideOnly: true,
+    cell: ({ backup_size }) => (backup_size === 0 ? '–' : bytes(backup_size)),
+  },
   { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} /> },
 ];
 

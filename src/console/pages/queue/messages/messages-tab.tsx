@@ -3,7 +3,6 @@ import { useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
 import { usePageQuery } from '../../../api/query.js';
-import { useQueueUrl } from '../../../api/queue-url.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { type Filter, FilterBar } from '../../../parts/filter-bar.js';
@@ -11,6 +10,7 @@ import { Empty, Shown } from '../../../parts/states.js';
 import { Paging, type Selection, Table, useChosen } from '../../../parts/table.js';
 import { Tabs, useTab } from '../../../parts/tabs.js';
 import { useLinks } from '../links.js';
+import { NothingYet } from '../nothing-yet.js';
 import type { TabProps } from '../queue.js';
 import { CancelMessages } from './cancel-messages.js';
 import { useMessageColumns } from './message-columns.js';
@@ -126,15 +126,13 @@ function MessageTable({ page, state, selection }: TableProps) {
 function NoMessages({ state }: { readonly state: StateId }) {
   const [query] = usePageQuery();
   const links = useLinks();
-  const url = useQueueUrl();
   if (KEPT.some((name) => query[name])) return <Empty title="No message meets these filters" />;
   if (state === 'failed')
     return <Empty title="Nothing has failed">Messages whose retries are used up come here.</Empty>;
   if (state !== 'all') return <Empty title={`No message is ${state}`} />;
-  const command = `curl -H "Authorization: Bearer $TOKEN" ${url}/v2/publish/https://example.com -d hello`;
   return (
-    <Empty title="There are no messages yet" command={command}>
+    <NothingYet title="There are no messages yet" call="/v2/publish/https://example.com -d hello">
       {mayChange.value && <a href={links.queue({ tab: 'publish' })}>Publish one</a>}
-    </Empty>
+    </NothingYet>
   );
 }

@@ -6,10 +6,11 @@ import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge, StateBadge } from '../../../parts/badge.js';
 import { Icon } from '../../../parts/icon.js';
-import { Empty, Shown } from '../../../parts/states.js';
+import { Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
+import { NothingYet } from '../nothing-yet.js';
 import type { TabProps } from '../queue.js';
 import { EditSchedule } from './edit-schedule.js';
 import { ScheduleActions } from './schedule-actions.js';
@@ -52,7 +53,14 @@ export function SchedulesTab({ account }: TabProps) {
               columns={columns}
               rows={schedules}
               idOf={({ scheduleId }) => scheduleId}
-              empty={<Empty title="There are no schedules">A schedule publishes a message by a timetable.</Empty>}
+              empty={
+                <NothingYet
+                  title="There are no schedules"
+                  call="/v2/schedules/https://example.com -H 'Svc-Cron: 0 8 * * 1' -d hello"
+                >
+                  A schedule publishes a message by a timetable.
+                </NothingYet>
+              }
             />
             {shown !== undefined && <ScheduleTicks account={account} schedule={shown} onClose={close} />}
           </>
