@@ -13,7 +13,7 @@ SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-siz
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
-.PHONY: help install build run dev typecheck lint format test test-integration test-browser test-differential test-sim test-chaos test-fuzz \
+.PHONY: help install build package run dev typecheck lint format test test-integration test-browser test-differential test-sim test-chaos test-fuzz \
         bench bench-quick check docs pictures clean up down
 
 help: ## prints this list
@@ -26,13 +26,8 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/left-out.mjs infra/build-console.mjs infra/build-api-pages.mjs infra/built-files.mjs $(wildcard infra/api-pages/*) infra/write-api-types.mjs $(SOURCES)
-	node_modules/.bin/tsc -p .
-	node infra/bundle.mjs
-	node infra/write-api-types.mjs dist/api-types.d.ts
-	node_modules/.bin/tsc -p src/console
-	node infra/build-console.mjs
-	node infra/build-api-pages.mjs
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/licenses.mjs infra/left-out.mjs infra/build-console.mjs infra/build-api-pages.mjs infra/built-files.mjs $(wildcard infra/api-pages/*) infra/write-api-types.mjs $(SOURCES)
+	npm run --silent build
 	@touch $@
 
 build: dist/.built ## compiles everything into dist/
@@ -43,6 +38,9 @@ run: dist/.built ## installs what is missing, builds, starts everything, prints 
 dev: node_modules/.installed ## one process, rebuilt and restarted when a source changes
 	node_modules/.bin/tsc -p . --watch --preserveWatchOutput & \
 	trap 'kill %1' EXIT; node $(SERVE_FLAGS) --watch dist/src/cli/main.js serve
+
+package: node_modules/.installed ## builds and packs what npm publishes: millrace-<version>.tgz
+	npm pack --ignore-scripts=false
 
 typecheck: dist/.built ## checks types and writes nothing
 	node_modules/.bin/tsc -p . --noEmit

@@ -8,6 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeBuilt } from './built-files.mjs';
+import { writeLicenses } from './licenses.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src/console');
@@ -40,6 +41,7 @@ const files = new Map(outputFiles.map(({ path, contents }) => [relative(out, pat
 files.set('index.html', Buffer.from(await page()));
 
 await writeBuilt(out, files);
+await writeLicenses('console.txt', [metafile]);
 
 /** The page: what its first view needs is named in it, so that it is fetched at once. */
 async function page() {

@@ -11,6 +11,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { writeLicenses } from './licenses.mjs';
 
 const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
 const threads = (await readdir(join(compiled, 'composition'))).filter((name) => name.endsWith('-worker.js'));
@@ -39,6 +40,7 @@ const options = {
   external: ['node-sqlite3-wasm'],
   // Packages of CommonJS ask for Node's own modules this way.
   banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  metafile: true,
   logLevel: 'warning',
 };
 const [program, entries] = await Promise.all([
@@ -50,6 +52,7 @@ const [program, entries] = await Promise.all([
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir);
 for (const { path, text } of [...program.outputFiles, ...entries.outputFiles]) await writeFile(path, inAscii(text));
+await writeLicenses('program.txt', [program.metafile, entries.metafile]);
 
 /**
  * One character beyond ASCII has the engine keep the whole text in twice the memory. Strings have none any more; what is

@@ -1,6 +1,6 @@
 /** What the image is built on: the releases that the package names, by digests where an operator wants them. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -37,6 +37,23 @@ describe('infra: the base images', () => {
     expect(major).to.be.within(Number(least), Number(below) - 1);
     // Odd ones are given up after half a year.
     expect(major % 2).to.equal(0);
+  });
+
+  it('are given the package, with all that its build reads and nothing secret', () => {
+    const copied = [...DOCKERFILE.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, from = '']) => from.split(' '));
+    const rules = readFileSync('infra/Dockerfile.dockerignore', 'utf8').split('\n');
+    expect(rules.flatMap((rule) => (rule.startsWith('!') ? [rule.slice(1)] : [])).sort()).to.deep.equal(copied.sort());
+    for (const path of copied) expect(existsSync(path), path).to.equal(true);
+    const { scripts, files } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: { build: string };
+      files: string[];
+    };
+    const read = [...(scripts.build.match(/(?:infra|src)\/[\w.-]+/g) ?? []), ...files];
+    const outside = read.map((path) => path.split('/')[0] ?? '').filter((first) => first !== 'dist');
+    expect(copied).to.include.members([...new Set(outside)]);
+    // Of the rules the last one counts.
+    expect(rules.indexOf('infra/*.env')).to.be.above(rules.indexOf('!infra'));
+    expect(rules.indexOf('infra/secrets')).to.be.above(rules.indexOf('!infra'));
   });
 
   describe('with digests', () => {

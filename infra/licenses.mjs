@@ -1,0 +1,33 @@
+/**
+ * What the packages that a bundle has in it ask for: their names, versions and license texts, in one file of dist/licenses.
+ */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const LICENSE = /^(licen[cs]e|copying|notice)/i;
+
+/**
+ * @param {string} name of the file
+ * @param {object[]} metafiles as esbuild gives them
+ */
+export async function writeLicenses(name, metafiles) {
+  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => bundled(output.inputs)));
+  const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []));
+  const parts = await Promise.all([...folders].sort().map((folder) => partOf(join(root, folder))));
+  await mkdir(join(root, 'dist/licenses'), { recursive: true });
+  await writeFile(join(root, 'dist/licenses', name), parts.join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/** What was looked at and left out is none. */
+function bundled(inputs) {
+  return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+}
+
+async function partOf(folder) {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const files = (await readdir(folder)).filter((file) => LICENSE.test(file)).sort();
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  return [`${name} ${version} (${license})\n`, ...texts.map((text) => `${text.trim()}\n`)].join('\n');
+}

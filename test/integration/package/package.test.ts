@@ -1,0 +1,189 @@
+/** The npm package as a stranger has it: packed from this tree, installed in an empty folder, started there. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { KvClient } from '../../support/kv-client.js';
+import { embeddedEnvironment, endEverything, TOKEN, temporaryDirectory } from '../../support/millrace-process.js';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+/** An installation takes a few seconds of a slow line. It is 4.3 MB packed: half of that the program, a fifth the viewer of /docs. */
+const MAX_PACKED_BYTES = 6_000_000;
+const MAX_UNPACKED_BYTES = 18_000_000;
+/** With the packages that it needs beside itself. */
+const MAX_INSTALLED_PACKAGES = 8;
+
+const run = promisify(execFile);
+const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+  readonly bin: { readonly millrace: string };
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+describe('the npm package', function () {
+  this.timeout(180_000);
+  let packed: Packed;
+  let tarball: string;
+  let folder: string;
+  let served: ChildProcess | undefined;
+
+  /** Whatever npm tells its scripts of this tree is not what a stranger's has. */
+  const environment = (more: NodeJS.ProcessEnv = {}) => ({
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    ...more,
+  });
+
+  before(async () => {
+    const place = await temporaryDirectory();
+    // What `make build` has built goes into it: prepack would build anew, under the feet of other tests.
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', place];
+    const { stdout } = await run('npm', pack, { cwd: ROOT, env: environment() });
+    const report: unknown = JSON.parse(stdout);
+    // A list, or by name: that depends on the npm.
+    packed = Object.values(report as object)[0] as Packed;
+    tarball = join(place, packed.filename);
+    folder = join(place, 'empty');
+    await mkdir(folder);
+    await run('npm', [...INSTALL, tarball], { cwd: folder, env: environment() });
+  });
+  after(async () => {
+    if (served?.exitCode === null && served.pid !== undefined) process.kill(-served.pid, 'SIGKILL');
+    await endEverything();
+  });
+
+  describe('packed', () => {
+    const paths = () => packed.files.map(({ path }) => path);
+
+    it('has the program, its threads, its pages, and what an operator deploys it with', () => {
+      expect(paths()).to.include.members([
+        'LICENSE',
+        'README.md',
+        'package.json',
+        manifest.bin.millrace,
+        ...['program', 'read-models-worker', 'search-worker', 'compactor-worker', 'audit-worker'].map(
+          (name) => `dist/src/cli/bundle/${name}.js`,
+        ),
+        'dist/src/console/index.html',
+        'dist/src/api-pages/index.html',
+        'dist/licenses/program.txt',
+        'infra/systemd/millrace.service',
+        'infra/dashboards/overview.json',
+        'infra/kubernetes/millrace.yaml',
+        'nats.conf',
+      ]);
+    });
+
+    it('has all that package.json promises', () => {
+      const promised = Object.values(manifest.exports).map((one) => (typeof one === 'string' ? one : one.types));
+      for (const path of promised) expect(paths()).to.include(path.replace(/^\.\//, ''));
+    });
+
+    it('has no test, no source, no source map, and no file that only a build needs', () => {
+      const wrong = /(^|\/)(test|bench|node_modules)\/|\.map$|(?<!\.d)\.tsx?$|\.mjs$|tsbuildinfo|(^|\/)\.(?!$)/;
+      expect(paths().filter((path) => wrong.test(path))).to.deep.equal([]);
+      const separate = paths().filter((path) => /^dist\/src\/.*\.js$/.test(path));
+      expect(
+        separate.filter((path) => !/^dist\/src\/(cli\/(bundle\/|main\.js)|console\/|api-pages\/)/.test(path)),
+      ).to.deep.equal([]);
+    });
+
+    it('is no larger than it needs to be', () => {
+      expect(packed.size).to.be.below(MAX_PACKED_BYTES);
+      expect(packed.unpackedSize).to.be.below(MAX_UNPACKED_BYTES);
+    });
+
+    it('names the license of every package that is bundled in it', async () => {
+      const text = await readFile(join(ROOT, 'dist/licenses/program.txt'), 'utf8');
+      for (const name of ['@nats-io/transport-node', '@nats-io/jetstream', 'koa', 'class-validator', 'tsyringe']) {
+        expect(text).to.match(new RegExp(`^${name} \\d\\S+ \\((MIT|Apache-2.0)\\)$`, 'm'));
+      }
+    });
+
+    it('could be published as it is: npm has nothing to correct', async () => {
+      const { stderr } = await run('npm', ['publish', '--dry-run', tarball], { cwd: folder, env: environment() });
+      const warnings = stderr.split('\n').filter((line) => /npm (warn|error)/i.test(line));
+      // Nobody is signed in here.
+      expect(warnings.filter((line) => !line.includes('requires you to be logged in'))).to.deep.equal([]);
+    });
+  });
+
+  describe('installed in an empty folder', () => {
+    it('brings what the bundle leaves outside, and hardly more', async () => {
+      const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
+      const installed = Object.keys(lock.packages).filter((path) => path !== '');
+      expect(installed).to.include.members(Object.keys(manifest.dependencies).map((name) => `node_modules/${name}`));
+      expect(installed).to.have.length.below(MAX_INSTALLED_PACKAGES);
+    });
+
+    it('answers to its name', async () => {
+      const { stdout } = await run('npx', ['millrace', '--version'], { cwd: folder, env: environment() });
+      expect(stdout).to.equal(`${manifest.version}\n`);
+    });
+
+    it('serves the API, the console and the pages of the API, and ends with 0', async () => {
+      const dataDir = await temporaryDirectory();
+      const env = environment(await embeddedEnvironment(dataDir));
+      const child = spawn('npx', ['millrace', 'serve'], { cwd: folder, env, detached: true });
+      served = child;
+      let said = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+        });
+      }
+      const ended = new Promise((done) => child.once('exit', (code, signal) => done(code ?? signal)));
+      await eventually(() => expect(said).to.match(/^ready .*$/m), { timeoutMs: 60_000 });
+      const address = (name: string) => new RegExp(` ${name}=(\\S+)`).exec(said)?.[1] ?? '';
+
+      const kv = new KvClient({ url: address('kv'), token: TOKEN });
+      expect(await kv.command('SET', 'greeting', 'hello')).to.include({ result: 'OK' });
+      expect(await kv.command('GET', 'greeting')).to.include({ result: 'hello' });
+      // Lua and SQLite are packages beside it.
+      const script = 'return redis.call("GET", KEYS[1])';
+      expect(await kv.command('EVAL', script, '1', 'greeting')).to.include({ result: 'hello' });
+      kv.close();
+      for (const page of ['/console', '/docs', '/openapi.json']) {
+        const { status } = await fetch(`${address('mgmt')}${page}`);
+        expect(status, page).to.equal(200);
+      }
+
+      // npx hands a signal to its shell alone: whoever stops a service signals the process.
+      process.kill(Number(await readFile(join(dataDir, 'lock'), 'utf8')), 'SIGTERM');
+      expect(await ended, said).to.equal(0);
+    });
+
+    it('has types of the API for programs, and nothing else to import', async () => {
+      const program = `
+        import type { paths } from 'millrace/api';
+        type Answer = paths['/v2/kv/databases']['get']['responses'][200]['content']['application/json'];
+        export const nameOf = ([first]: Answer): string => first?.database_name ?? '';
+      `;
+      await writeFile(join(folder, 'program.mts'), program);
+      const tsc = join(ROOT, 'node_modules/typescript/lib/tsc.js');
+      for (const module of [
+        ['--module', 'nodenext'],
+        ['--module', 'esnext', '--moduleResolution', 'bundler'],
+      ]) {
+        const options = ['--noEmit', '--strict', '--ignoreConfig', '--types', '', ...module, 'program.mts'];
+        const said = await run(process.execPath, [tsc, ...options], { cwd: folder }).catch((failure) => failure);
+        expect(said.stdout).to.equal('');
+      }
+      const imports = `await import('millrace').then(() => console.log('it has a face'), ({ code }) => console.log(code))`;
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', imports], { cwd: folder });
+      expect(stdout).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+    });
+  });
+});
