@@ -7,6 +7,7 @@ import { expect } from 'chai';
 
 const DOCKERFILE = readFileSync('infra/Dockerfile', 'utf8');
 const COMPOSE = readFileSync('infra/compose.yml', 'utf8');
+const SINGLE = readFileSync('infra/compose.single.yml', 'utf8');
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
 /** The arguments that name images, with their defaults. */
@@ -23,8 +24,10 @@ describe('infra: the base images', () => {
     for (const [, from] of DOCKERFILE.matchAll(/--from=(\S+)/g)) expect(stages).to.include(from);
   });
 
-  it('are the same for the cluster', () => {
-    for (const [name, image] of IMAGES) expect(COMPOSE).to.include(`${name}: \${${name}:-${image}}`);
+  it('are the same for a cluster and for a single node', () => {
+    for (const [name, image] of IMAGES) {
+      for (const file of [COMPOSE, SINGLE]) expect(file).to.include(`${name}: \${${name}:-${image}}`);
+    }
     const images = [...COMPOSE.matchAll(/^ +image: (\S+)$/gm)].map(([, image]) => image);
     const balancer = `\${HAPROXY_IMAGE:-${BALANCER}}`;
     expect(images).to.deep.equal([`\${NATS_IMAGE:-${IMAGES.get('NATS_IMAGE')}}`, 'millrace', balancer]);
