@@ -57,7 +57,7 @@ describe('embedded server: finding the binary', function () {
     ]);
   });
 
-  it('takes the server that the setting names, whatever its version', async () => {
+  it('takes the server that the setting names, an old one too', async () => {
     const path = await place('named', '2.9.10');
     expect(await findNatsServer(bareMachine({ path }))).to.deep.equal({ path, version: '2.9.10', source: 'setting' });
     expect(log.of('nats-server.step-failed')).to.deep.equal([]);
@@ -74,9 +74,15 @@ describe('embedded server: finding the binary', function () {
     const path = join(fresh.dir, 'other');
     await writeFile(path, '#!/bin/sh\necho "something else"\n', { mode: 0o755 });
     await place('bin', '2.11.0');
+    const bare = join(fresh.dir, 'bare');
+    await writeFile(bare, binaryOf('2.15.1'), { mode: 0o644 });
+    const old = await place('old', '2.8.4');
     for (const [named, why] of [
       [path, 'does not answer as a nats-server'],
       ['/nowhere/nats-server', '/nowhere/nats-server was not found'],
+      [join(fresh.dir, 'bin'), `${join(fresh.dir, 'bin')} is a directory: name the program in it`],
+      [bare, `${bare} may not be executed by this user`],
+      [old, `${old} is 2.8.4, and this program needs 2.9.0 or newer`],
     ] as const) {
       const error = await rejection(findNatsServer(bareMachine({ path: named, searchPath: join(fresh.dir, 'bin') })));
       expect(describeError(error))
@@ -90,17 +96,20 @@ describe('embedded server: finding the binary', function () {
     const machines: [osRelease: string, hint: string][] = [
       ['ID=debian\nVERSION_CODENAME=bookworm\n', 'on Debian: apt-get install nats-server'],
       ['ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'on Ubuntu: apt-get install nats-server'],
+      ['ID=fedora\n', 'on Fedora: dnf install the .rpm of'],
       ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'on RHEL and its like: dnf install the .rpm of'],
       ['ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'on openSUSE: zypper install the .rpm of'],
       ['ID=alpine\n', 'on Alpine: apk add nats-server'],
       ['ID=arch\n', 'on Arch: pacman -S nats-server'],
+      ['ID=manjaro\nID_LIKE=arch\n', 'on Arch: pacman -S nats-server'],
       ['ID=other\n', 'from https://github.com/nats-io/nats-server/releases'],
     ];
     for (const [osRelease, hint] of machines) {
       const path = join(fresh.dir, 'os-release');
       await writeFile(path, osRelease);
-      expect(await installHint(path)).to.contain(hint);
+      expect(await installHint(path, 'linux')).to.contain(hint);
     }
+    expect(await installHint(join(fresh.dir, 'none'), 'darwin')).to.equal('on macOS: brew install nats-server');
   });
 
   it('prefers the newest server of an earlier set-up to the PATH', async () => {

@@ -17,8 +17,9 @@ const HINTS: readonly (readonly [id: string, hint: string])[] = [
 ];
 const ANYWHERE = `from ${RELEASES}`;
 
-/** @param osReleasePath where the machine says what it is */
-export async function installHint(osReleasePath = '/etc/os-release'): Promise<string> {
+/** @param osReleasePath where a Linux says what it is */
+export async function installHint(osReleasePath = '/etc/os-release', platform = process.platform): Promise<string> {
+  if (platform === 'darwin') return 'on macOS: brew install nats-server';
   const text = await readFile(osReleasePath, 'utf8').catch(() => '');
   const value = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(text)?.[1]?.toLowerCase() ?? '';
   const ids = `${value('ID')} ${value('ID_LIKE')}`.split(' ');

@@ -2,7 +2,11 @@
  * What a nats-server binary says it is, and what each version can do. Only versions decide here; the
  * client's version never does.
  */
+import { access, constants, stat } from 'node:fs/promises';
 import { runBounded } from './run-bounded.js';
+
+/** Streams and consumers are made in the way that came with it; Debian 12 has 2.9.10. */
+const OLDEST_VERSION = '2.9.0';
 
 /** Below it a server on the machine is used only when nothing newer can be had (Debian 13 ships this one). */
 export const PREFERRED_VERSION = '2.10.27';
@@ -14,14 +18,29 @@ const VERSION_TIMEOUT_MS = 5000;
 /**
  * Runs `<binary> --version`.
  * @returns `major.minor.patch`, with a pre-release suffix when there is one
- * @throws  an Error in words when the file is missing, does not run here or is something else
+ * @throws  an Error in words when the file is missing, does not run here, is something else or too old
  */
 export async function readServerVersion(binary: string): Promise<string> {
+  // A name without a slash is looked for on the PATH by whoever runs it.
+  if (binary.includes('/')) await mustBeProgram(binary);
   const { stdout, stderr, timedOut } = await runBounded(binary, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
   if (timedOut) throw new Error(`${binary} did not print its version within ${VERSION_TIMEOUT_MS} ms`);
   const version = /nats-server: v?(\d+\.\d+\.\d+[^\s]*)/.exec(stdout + stderr)?.[1];
   if (version === undefined) throw new Error(`${binary} does not answer as a nats-server that runs on this machine`);
+  if (compareVersions(version, OLDEST_VERSION) < 0) {
+    throw new Error(`${binary} is ${version}, and this program needs ${OLDEST_VERSION} or newer`);
+  }
   return version;
+}
+
+async function mustBeProgram(path: string): Promise<void> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(error.code === 'ENOENT' ? `${path} was not found` : error.message);
+  });
+  if (found.isDirectory()) throw new Error(`${path} is a directory: name the program in it`);
+  await access(path, constants.X_OK).catch(() => {
+    throw new Error(`${path} may not be executed by this user`);
+  });
 }
 
 /** Negative when `a` is older than `b`. A pre-release counts as older than its release. */
