@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { SETTINGS } from '../../../src/config/index.js';
 
 const ROOT = resolve('.');
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...pagesBelow('docs')];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...pagesBelow('docs')];
 
 describe('the pages', () => {
   for (const page of PAGES) {
