@@ -1,7 +1,7 @@
 /**
  * What a million short keys cost: loaded through pipelines, then read and overwritten for a minute by 64
  * connections, with the snapshots that this causes. Resident memory is the whole process's, the compactor's
- * thread included, and the question is split into heap, what is outside of it, and the rest.
+ * process included, and the question is split into heap, what is outside of it, and the rest.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEYS, load } from './data-set.js';
@@ -102,7 +102,7 @@ function figuresOf(
 ): readonly Figure[] {
   const quiet = samples.filter(({ isCompacting }) => !isCompacting).map(({ answer }) => answer);
   const compacting = samples.filter(({ isCompacting }) => isCompacting).map(({ answer }) => answer);
-  // The nursery and the compactor's heap are given back late: the last quiet sample is what stays.
+  // The nursery is given back late: the last quiet sample is what stays.
   const resident = quiet.at(-1) ?? live;
   const all = [loaded, ...samples.map(({ answer }) => answer)];
   const most = (field: 'rssMaxBytes' | 'ownWorkMaxMs' | 'collectionMaxMs', of: readonly ProbeAnswer[]) =>

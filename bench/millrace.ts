@@ -1,9 +1,11 @@
 /** Our own process under measurement, run as `make run` runs it, in a directory of its own. */
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { jobProcessesOf } from '../test/support/job-processes.js';
+import { residentMib } from '../test/support/process-memory.js';
 import { Child, freePort } from './child.js';
 import type { ProbeAnswer } from './probe.js';
 
@@ -18,10 +20,7 @@ export function measureBuild(directory?: string): void {
 }
 
 const PROBE = new URL('./probe.js', import.meta.url).href;
-/** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
-const NICE_FIELD = 16;
-/** Of the compactor's thread alone. */
-const COMPACTOR_NICENESS = 10;
+const MB = 1024 * 1024;
 export const EMAIL = 'benches@example.com';
 export const MANAGEMENT_KEY = 'mrk_key-of-the-benches-only-0123456789';
 export const TOKEN = 'token-of-the-benches-only';
@@ -99,22 +98,19 @@ export class Millrace {
     return this.#running.process.pid as number;
   }
 
-  /** What its main thread and its memory did since the last question; see probe.ts. */
+  /** What its main thread and its memory did since the last question; see probe.ts. A compactor's memory counts as its own. */
   async probe(question: 'report' | 'collect' = 'report'): Promise<ProbeAnswer> {
     const { process: own } = this.#running;
     own.send(question);
     const [answer] = await once(own, 'message');
-    return answer as ProbeAnswer;
+    const { rssBytes, rssMaxBytes, ...rest } = answer as ProbeAnswer;
+    const withJobs = rssBytes + (await this.#jobBytes());
+    return { ...rest, rssBytes: withJobs, rssMaxBytes: Math.max(rssMaxBytes, withJobs) };
   }
 
-  /** Is the compactor's thread there? By its priority, which no other thread has. */
+  /** Is a compactor there? */
   async isCompacting(): Promise<boolean> {
-    for (const thread of await readdir(`/proc/${this.pid}/task`).catch(() => [])) {
-      const stat = await readFile(`/proc/${this.pid}/task/${thread}/stat`, 'latin1').catch(() => '');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (Number(fields[NICE_FIELD]) === COMPACTOR_NICENESS) return true;
-    }
-    return false;
+    return (await jobProcessesOf(this.pid)).length > 0;
   }
 
   /** One command as a JSON array. @throws on any answer but 200 */
@@ -143,6 +139,13 @@ export class Millrace {
   async dispose(): Promise<void> {
     await this.stop();
     await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** Resident in processes that it has started for a job; one that ends meanwhile counts as nothing. */
+  async #jobBytes(): Promise<number> {
+    const jobs = await jobProcessesOf(this.pid);
+    const resident = await Promise.all(jobs.map((pid) => residentMib(pid).catch(() => 0)));
+    return resident.reduce((sum, mib) => sum + (mib || 0) * MB, 0);
   }
 
   get #running(): Child {

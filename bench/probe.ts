@@ -130,4 +130,5 @@ function ranMs(): number {
   return Number(statistics.toString('latin1', 0, bytes).split(' ')[0]) / 1e6;
 }
 
-if (isMainThread && process.send !== undefined) watch();
+// A process that it starts for a job has a channel, too, which is not ours.
+if (isMainThread && process.send !== undefined && process.argv.includes('serve')) watch();

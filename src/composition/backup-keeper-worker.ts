@@ -1,4 +1,4 @@
-/** Entry of the thread that keeps a moment of a database: one request. Started by JobThreads, ended by it. */
+/** Entry of the process that keeps a moment of a database: one request. Started by JobProcesses, ended by it. */
 import { doJob, type JobTask } from '../adapters/node/index.js';
 import { type KeepRequest, type KeptState, keepStates } from '../journal/backup/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';

@@ -1,11 +1,11 @@
-/** Entry of the compactor's thread: one job. Started by WorkerCompactor, told of nothing, ended by it. */
+/** Entry of the compactor's process: one job. Started by ProcessCompactor, ended by it. */
 import { doJob, type JobTask } from '../adapters/node/index.js';
 import { type CompactionLimits, compactShard } from '../journal/index.js';
 import type { CompactionJob, CompactionResult } from '../ports/index.js';
 import { foldOfPartition } from '../replay/folds/index.js';
 import { openThread, type ThreadTask } from './thread-container.js';
 
-/** What this thread needs beside its job. */
+/** What it needs beside its job. */
 export interface CompactorTask extends ThreadTask {
   readonly limits: CompactionLimits;
 }

@@ -3,7 +3,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { DailyBackups, DatabaseKeeper, DeletedData, Sweeps } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
-import { JobThreads } from '../adapters/node/index.js';
+import { JobProcesses } from '../adapters/node/index.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
@@ -13,12 +13,11 @@ const OBJECTS_EVERY_MS = 3_600_000;
 const SESSIONS_EVERY_MS = 60_000;
 
 export function registerDuties(c: DependencyContainer): void {
-  tokens.once(c, tokens.BACKUP_THREADS, () => {
-    return new JobThreads({
+  tokens.once(c, tokens.BACKUP_JOBS, () => {
+    return new JobProcesses({
       entry: new URL('./backup-keeper-worker.js', import.meta.url),
       installation: threadTaskOf(c),
       log: c.resolve(tokens.LOG),
-      nameOf: ({ backup }) => `backup ${backup}`,
       lost: 'nothing was kept',
       detailsOf: ({ backup }) => ({ backup }),
     });
@@ -37,7 +36,7 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const keeper = c.resolve(tokens.BACKUPS);
   life.atEnd(async () => {
     const ended = keeper.close();
-    await c.resolve(tokens.BACKUP_THREADS).close();
+    await c.resolve(tokens.BACKUP_JOBS).close();
     await ended;
   });
   const removal = c.resolve(tokens.REMOVAL);
@@ -68,7 +67,7 @@ function backups(c: DependencyContainer): DatabaseKeeper {
       control,
       partitionsOf: (database) => view.state.live(database)?.partitions,
       knownBackups: () => view.knownBackups(),
-      keep: (request) => c.resolve(tokens.BACKUP_THREADS).run(request),
+      keep: (request) => c.resolve(tokens.BACKUP_JOBS).run(request),
     },
     {
       clusterId,

@@ -4,7 +4,7 @@ import { KvDeliveries } from '../actors/kv-shard/index.js';
 import { type OwnedPlane, OwnedShards, runtimeMetricsOf, type ShardPlane, type Work } from '../actors/runtime/index.js';
 import { httpOutOf } from '../adapters/http-delivery/index.js';
 import { JetStreamIntakeLog } from '../adapters/nats/index.js';
-import { WorkerCompactor, watchedDisk } from '../adapters/node/index.js';
+import { ProcessCompactor, watchedDisk } from '../adapters/node/index.js';
 import { DEFAULT_COMPACTION_LIMITS, DefiniteAppender } from '../journal/index.js';
 import type { CompactorTask } from './compactor-worker.js';
 import { actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
@@ -55,11 +55,11 @@ export function ownedShards<W extends Work, P extends ShardPlane<W>>(
   );
 }
 
-function compactor(c: DependencyContainer): WorkerCompactor<CompactorTask> {
+function compactor(c: DependencyContainer): ProcessCompactor<CompactorTask> {
   const { ageMs, bytes } = c.resolve(tokens.CONFIG).storage.auditRetention;
   const retention = { maxAgeMs: ageMs ?? Number.POSITIVE_INFINITY, maxBytes: bytes ?? Number.POSITIVE_INFINITY };
   const limits = { ...DEFAULT_COMPACTION_LIMITS, retention, total: c.resolve(tokens.JOURNAL_TOTAL) };
-  return new WorkerCompactor({
+  return new ProcessCompactor({
     entry: new URL('./compactor-worker.js', import.meta.url),
     installation: { ...threadTaskOf(c), limits },
     log: c.resolve(tokens.LOG),

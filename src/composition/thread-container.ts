@@ -1,18 +1,21 @@
-/** What a thread of this process stands on: connections to NATS of its own, so that it never stands before a command. */
+/**
+ * What a thread of this process, or a process that it starts for a job, stands on: connections to NATS of its own, so that
+ * it never stands before a command.
+ */
 import type { DependencyContainer } from 'tsyringe';
 import { connect, type NatsOptions } from '../adapters/nats/index.js';
 import type { Log } from '../ports/index.js';
 import { registerMachine, registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
-/** Plain data: it is cloned into the thread. */
+/** Plain data: it is cloned. */
 export interface ThreadTask {
   readonly nats: NatsOptions;
   /** The installation's names on the server begin with it. */
   readonly prefix: string;
 }
 
-/** It is what a thread of this process is started with. */
+/** What such a thread or process is started with. */
 export function threadTaskOf(c: DependencyContainer): ThreadTask {
   return { nats: c.resolve(tokens.NATS).options, prefix: c.resolve(tokens.CONFIG).nats.natsPrefix };
 }

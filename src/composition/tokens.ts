@@ -14,11 +14,11 @@ import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/n
 import type { JournalTotal, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
   AnsweringThread,
-  JobThreads,
+  JobProcesses,
   Lifetime,
+  ProcessCompactor,
   ProcessMemory,
   PromMetrics,
-  WorkerCompactor,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type { KeepRequest, KeptState } from '../journal/backup/index.js';
@@ -103,7 +103,7 @@ export const CALLER = token<ShardCaller>('ShardCaller');
 /** It seals with the key file. */
 export const SEALING = token<Sealing>('Sealing');
 export const JOURNAL_TOTAL = token<JournalTotal>('JournalTotal');
-export const COMPACTOR = token<WorkerCompactor<CompactorTask>>('Compactor');
+export const COMPACTOR = token<ProcessCompactor<CompactorTask>>('Compactor');
 export const STORAGE = token<StorageGauge>('StorageGauge');
 export const DELIVERIES = token<KvDeliveries>('KvDeliveries');
 export const INTAKE = token<IntakeLog>('IntakeLog');
@@ -111,7 +111,7 @@ export const HTTP_OUT = token<SocketHttpOut>('HttpOut');
 export const CONTROL = token<ProcessControl>('ProcessControl');
 export const CLUSTER_LOOK = token<ClusterLook>('ClusterLook');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
-export const BACKUP_THREADS = token<JobThreads<ThreadTask, KeepRequest, KeptState>>('BackupThreads');
+export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState>>('BackupJobs');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** They are this process's or another's, like the next two. */

@@ -1,4 +1,4 @@
-/** Makes snapshots beside the actors: in a worker thread of the process, or inline in the simulation. */
+/** Makes snapshots beside the actors: in a process of its own, or inline in the simulation. */
 import type { ShardName } from '../kernel/index.js';
 
 export interface CompactionJob {

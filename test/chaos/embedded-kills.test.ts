@@ -1,11 +1,12 @@
 /**
  * The embedded default under load, killed again and again on one data directory: the process, its
- * nats-server, both. Nothing that was acknowledged may be missing, nothing that was refused may be there.
+ * nats-server, both, its compactor. Nothing that was acknowledged may be missing, nothing that was refused may be there.
  */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { withEmbeddedNats } from '../support/embedded-nats.js';
 import { eventually } from '../support/eventually.js';
+import { jobProcessesOf } from '../support/job-processes.js';
 import { KvClient } from '../support/kv-client.js';
 import { endLedgers, Ledger } from '../support/ledger.js';
 import {
@@ -22,9 +23,9 @@ import {
 } from '../support/millrace-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
-type Victim = 'process' | 'server' | 'both' | 'server, then process';
+type Victim = 'process' | 'server' | 'both' | 'server, then process' | 'compactor';
 
-const VICTIMS: readonly Victim[] = ['process', 'server', 'both', 'server, then process'];
+const VICTIMS: readonly Victim[] = ['process', 'server', 'both', 'server, then process', 'compactor'];
 /** As many as CI has time for; more with CHAOS_KILLS. */
 const KILLS = Number(process.env.CHAOS_KILLS ?? '20');
 const ACKED_BETWEEN_KILLS = 150;
@@ -107,6 +108,7 @@ describe('the embedded default, killed under load', function () {
   }
 
   async function strike(victim: Victim, dataDir: string, onDead: () => Promise<void>): Promise<void> {
+    if (victim === 'compactor') return strikeCompactor();
     const server = await millrace.natsPid();
     if (victim !== 'process') signalPid(server, 'SIGKILL');
     if (victim === 'server') {
@@ -118,6 +120,20 @@ describe('the embedded default, killed under load', function () {
     await millrace.kill();
     await onDead();
     millrace = await start(dataDir);
+  }
+
+  /** At any moment of its work; it is there now and then while there is load. */
+  async function strikeCompactor(): Promise<void> {
+    const compactor = await eventually(
+      async () => {
+        const [pid] = await jobProcessesOf(millrace.pid);
+        expect(pid, 'a compactor').to.not.equal(undefined);
+        return pid!;
+      },
+      { timeoutMs: BACK_TIMEOUT_MS, everyMs: 5 },
+    );
+    await new Promise((done) => setTimeout(done, random.below(400)));
+    signalPid(compactor, 'SIGKILL');
   }
 
   /** A server that dies too often ends its process, as documented: an operator's supervisor starts it again. */

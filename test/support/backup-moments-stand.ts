@@ -12,7 +12,7 @@ import {
   type NatsConnections,
   readLayout,
 } from '../../src/adapters/nats/index.js';
-import { JobThreads, NodeRandom } from '../../src/adapters/node/index.js';
+import { JobProcesses, NodeRandom } from '../../src/adapters/node/index.js';
 import type { ThreadTask } from '../../src/composition/thread-container.js';
 import type { Backup, Database } from '../../src/domain/control/index.js';
 import type { KeepRequest, KeptState } from '../../src/journal/backup/index.js';
@@ -50,11 +50,10 @@ export class MomentsStand {
     const control = new ControlGateway(caller, undefined);
     const objects = new JetStreamObjectStore(connections, names);
     const entry = new URL('../../src/composition/backup-keeper-worker.js', import.meta.url);
-    const thread = new JobThreads<ThreadTask, KeepRequest, KeptState>({
+    const thread = new JobProcesses<ThreadTask, KeepRequest, KeptState>({
       entry,
       installation: { nats: cluster.natsOptions(), prefix: '' },
       log: silentLog,
-      nameOf: ({ backup }) => `backup ${backup}`,
       lost: 'nothing was kept',
       detailsOf: ({ backup }) => ({ backup }),
     });

@@ -2,8 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Timer } from '../../../ports/index.js';
 import { onTheBeat } from '../beat.js';
-import type { LogMessage, PlainFailure } from '../thread-job.js';
-import { plainFailure } from './worker-thread.js';
+import { type LogMessage, type PlainFailure, plainFailure } from '../beside.js';
 
 /** What every thread of this kind says of itself. */
 export interface AnsweringStatus {

@@ -7,8 +7,8 @@
 import { Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { AuditTask, JournalAudit, Log } from '../../../ports/index.js';
+import type { JobTask } from '../jobs/job-processes.js';
 import type { FromAudit, ToAudit } from './audit-worker.js';
-import type { JobTask } from './job-threads.js';
 
 export interface AuditThreadsOptions<Installation> {
   readonly entry: URL;

@@ -5,7 +5,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
-import type { LogMessage } from '../thread-job.js';
+import type { LogMessage } from '../beside.js';
 
 export type ToAudit = { readonly kind: 'more'; readonly count: number };
 export type FromAudit =

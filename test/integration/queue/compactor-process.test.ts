@@ -1,4 +1,4 @@
-/** Snapshots of queues, made in the compactor's thread: the state and its bodies outlive the entries that brought them. */
+/** Snapshots of queues, made in the compactor's process: the state and its bodies outlive the entries that brought them. */
 import { expect } from 'chai';
 import { carriedBodies, QueuePartitionFold } from '../../../src/actors/queue/index.js';
 import {
@@ -9,7 +9,7 @@ import {
   Names,
   type NatsConnections,
 } from '../../../src/adapters/nats/index.js';
-import { WorkerCompactor } from '../../../src/adapters/node/index.js';
+import { ProcessCompactor } from '../../../src/adapters/node/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import type { CompactorTask } from '../../../src/composition/compactor-worker.js';
@@ -67,13 +67,13 @@ function delivered(number: number, atMs: number): QueueEvent[] {
   ];
 }
 
-describe('snapshots of queues, made in a thread, on JetStream', function () {
+describe('snapshots of queues, made in a process, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
   let journal: JetStreamJournal;
   let objects: JetStreamObjectStore;
-  let compactor: WorkerCompactor<CompactorTask>;
+  let compactor: ProcessCompactor<CompactorTask>;
 
   before(async () => {
     server = await startNatsServer();
@@ -84,7 +84,7 @@ describe('snapshots of queues, made in a thread, on JetStream', function () {
     objects = new JetStreamObjectStore(connections, names);
     const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 50_000, retention: KEEP_NOTHING };
     const installation: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
-    compactor = new WorkerCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
+    compactor = new ProcessCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
   });
   after(async () => {
     await compactor?.close();

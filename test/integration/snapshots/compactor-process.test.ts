@@ -1,4 +1,4 @@
-/** The compactor in its thread, on a real journal and a real object store. */
+/** The compactor in its process, on a real journal and a real object store. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import {
@@ -9,7 +9,7 @@ import {
   Names,
   type NatsConnections,
 } from '../../../src/adapters/nats/index.js';
-import { WorkerCompactor } from '../../../src/adapters/node/index.js';
+import { ProcessCompactor } from '../../../src/adapters/node/index.js';
 import type { CompactorTask } from '../../../src/composition/compactor-worker.js';
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
@@ -21,13 +21,13 @@ import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 const PREFIX = 'snapshots';
 const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
 
-describe('the compactor in a thread of its own, on JetStream', function () {
+describe('the compactor in a process of its own, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
   let journal: JetStreamJournal;
   let objects: JetStreamObjectStore;
-  let compactor: WorkerCompactor<CompactorTask>;
+  let compactor: ProcessCompactor<CompactorTask>;
   let shards = 0;
   const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 300_000, retention: KEEP_NOTHING };
 
@@ -46,9 +46,9 @@ describe('the compactor in a thread of its own, on JetStream', function () {
     await server?.stop();
   });
 
-  function newCompactor(options: { maxHeapMb?: number; timeLimitMs?: number; entry?: URL } = {}) {
+  function newCompactor() {
     const installation: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
-    return new WorkerCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog, ...options });
+    return new ProcessCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
   }
 
   /** A shard of its own with a claim and 4,000 keys in two partitions; large entries come in chunks. */
@@ -111,31 +111,12 @@ describe('the compactor in a thread of its own, on JetStream', function () {
     expect(b.coveredNumber).to.equal(a.coveredNumber + 1);
   });
 
-  it('says what went wrong in the thread, as it was said there', async () => {
+  it('says what went wrong in its process, as it was said there', async () => {
     const history = await freshHistory();
     const job = { ...jobFor(history), clusterId: 'another' };
     await expectFailure(compactor.compact(job), 'JOURNAL_DAMAGED');
     const { coveredNumber } = await compactor.compact(jobFor(history));
     expect(coveredNumber).to.equal(history.head.number);
-  });
-
-  it('fails a job whose thread dies, and nothing else', async () => {
-    const history = new ShardHistory(journal, { shard: 'KV_0' as ShardName });
-    const job = { shard: history.shard, clusterId: CLUSTER, upToPosition: 1 };
-    const dying = newCompactor({ entry: new URL('data:text/javascript,process.exit(3)') });
-    const failing = newCompactor({ entry: new URL('data:text/javascript,throw new Error("broken on purpose")') });
-    const silent = newCompactor({
-      entry: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
-      timeLimitMs: 200,
-    });
-    const hungry = newCompactor({
-      entry: new URL('data:text/javascript,const a = []; for (;;) a.push(new Array(1e5).fill(a.length))'),
-      maxHeapMb: 32,
-    });
-    for (const broken of [dying, failing, silent, hungry]) {
-      await expectFailure(broken.compact(job), 'TIMED_OUT');
-      await broken.close();
-    }
   });
 
   it('stops with its process: what runs and what waits fails', async () => {

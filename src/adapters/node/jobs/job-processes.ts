@@ -1,26 +1,24 @@
-/** Threads that do a job each (thread-job.ts), as many at once as are asked for. */
+/** Processes that do a job each (job-process.ts), as many at once as are asked for. */
 import type { Log, LogFields } from '../../../ports/index.js';
-import { runInThread } from '../thread-job.js';
+import { runInProcess } from './job-process.js';
 
-/** What a thread is started with: its job, and whatever its entry needs to reach the installation that it works for. */
+/** What it is started with: its job, and whatever its entry needs to reach the installation that it works for. */
 export interface JobTask<Installation, Job> {
   readonly job: Job;
   readonly installation: Installation;
 }
 
-export interface JobThreadsOptions<Installation, Job> {
-  /** The entry of each thread. */
+export interface JobProcessesOptions<Installation, Job> {
+  /** The entry of each process: a file. */
   readonly entry: URL;
-  /** Cloned into the thread: plain data. */
+  /** Cloned into the process: plain data. */
   readonly installation: Installation;
   readonly log: Log;
-  /** The name of a thread, for debuggers. */
-  readonly nameOf: (job: Job) => string;
   /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
   readonly lost: string;
   /** The details of errors that are made here. */
   readonly detailsOf: (job: Job) => LogFields;
-  /** Heap of a thread; the largest partition has to fit about twice. */
+  /** Heap of a process; the largest partition has to fit about twice. */
   readonly maxHeapMb?: number | undefined;
   /** A job that takes longer is ended. */
   readonly timeLimitMs?: number | undefined;
@@ -30,19 +28,18 @@ export interface JobThreadsOptions<Installation, Job> {
 const DEFAULT_MAX_HEAP_MB = 1024;
 const DEFAULT_TIME_LIMIT_MS = 15 * 60_000;
 
-export class JobThreads<Installation, Job, Result> {
+export class JobProcesses<Installation, Job, Result> {
   readonly #ended = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(private readonly options: JobThreadsOptions<Installation, Job>) {}
+  constructor(private readonly options: JobProcessesOptions<Installation, Job>) {}
 
-  /** @throws MillraceError: what the thread met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
+  /** @throws MillraceError: what the process met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
   async run(job: Job): Promise<Result> {
-    const { entry, installation, log, nameOf, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
-    const result = runInThread<Result>({
+    const { entry, installation, log, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
+    const result = runInProcess<Result>({
       entry,
-      name: nameOf(job),
-      data: { job, installation } satisfies JobTask<Installation, Job>,
+      task: { job, installation } satisfies JobTask<Installation, Job>,
       log,
       maxHeapMb: maxHeapMb ?? DEFAULT_MAX_HEAP_MB,
       timeLimitMs: timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,

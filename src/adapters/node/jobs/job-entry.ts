@@ -1,0 +1,33 @@
+/** Where a process of one job begins: what it is asked comes over the channel to the process that started it. */
+import { once } from 'node:events';
+import { MillraceError } from '../../../kernel/index.js';
+import type { Log } from '../../../ports/index.js';
+import { lowerPriority, plainFailure, sentLog } from '../beside.js';
+import type { JobMessage, JobOutcome } from './job-process.js';
+
+/**
+ * From its beginning to its outcome; whoever started the process ends it then.
+ * @param name as in `the compactor`. @throws DEFECT where nobody started it for a job
+ */
+export async function doJob<Task, Result>(
+  name: string,
+  niceness: number,
+  work: (task: Task, log: Log) => Promise<Result>,
+): Promise<void> {
+  if (process.send === undefined) throw new MillraceError('DEFECT', `${name} has to be started for a job`);
+  // JP3: whoever would take the outcome has gone.
+  process.once('disconnect', () => process.exit());
+  const send = (message: JobMessage<Result>) => void process.send?.(message);
+  const log = sentLog(send);
+  lowerPriority(niceness, log);
+  const [task] = (await once(process, 'message')) as [Task];
+  send(await outcomeOf(() => work(task, log)));
+}
+
+async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {
+  try {
+    return { kind: 'done', result: await work() };
+  } catch (error) {
+    return { kind: 'failed', ...plainFailure(error) };
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * One job in a process of its own, which ends with it: its heap and what its allocator kept go back whole.
+ *
+ *  JP1 a process that dies, runs out of memory or takes too long fails its job and nothing else
+ *  JP2 the process is gone before the job is answered
+ *  JP3 it ends with the process that started it, however that one ends
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { MillraceError } from '../../../kernel/index.js';
+import type { Log, LogFields } from '../../../ports/index.js';
+import type { LogMessage, PlainFailure } from '../beside.js';
+
+/** What comes back from the process: an outcome is the last of it. */
+export type JobMessage<Result> = JobOutcome<Result> | LogMessage;
+
+export type JobOutcome<Result> =
+  | { readonly kind: 'done'; readonly result: Result }
+  | ({ readonly kind: 'failed' } & PlainFailure);
+
+export interface ProcessJob {
+  /** A file. */
+  readonly entry: URL;
+  /** Cloned into the process: plain data. */
+  readonly task: unknown;
+  readonly log: Log;
+  readonly maxHeapMb: number;
+  /** A job that takes longer is ended. */
+  readonly timeLimitMs: number;
+  /** Ends the job, with SHUTTING_DOWN. */
+  readonly signal: AbortSignal;
+  /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
+  readonly lost: string;
+  /** The details of errors that are made here. */
+  readonly details: LogFields;
+}
+
+/** New objects die young here; a larger nursery only costs memory. */
+const SEMI_SPACE_MB = 4;
+/** Of what the runtime says when it gives up, the reason stands above two screens of addresses. */
+const KEPT_OUTPUT_BYTES = 16 * 1024;
+
+/** @throws MillraceError: what the process met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
+export async function runInProcess<Result>(job: ProcessJob): Promise<Result> {
+  if (job.signal.aborted) throw shuttingDown(job);
+  const child = fork(fileURLToPath(job.entry), [], {
+    execArgv: flagsOf(job),
+    serialization: 'advanced',
+    // Out of the terminal's reach: Ctrl-C is for the main process, which ends this one in order.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  const ended = endOf(child);
+  try {
+    return await outcomeOf<Result>(child, ended, job);
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** Those of this process, with a heap of its own; a debugger's port is taken. */
+function flagsOf({ maxHeapMb }: ProcessJob): string[] {
+  const inherited = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
+  return [...inherited, `--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
+}
+
+function outcomeOf<Result>(child: ChildProcess, ended: Promise<string>, job: ProcessJob): Promise<Result> {
+  const { task, log, timeLimitMs, signal, lost, details } = job;
+  return new Promise((resolve, reject) => {
+    const onEnded = () => reject(shuttingDown(job));
+    const fail = (why: string) => reject(new MillraceError('TIMED_OUT', `${lost}: ${why}`, details));
+    const timer = setTimeout(() => fail(`it took longer than ${timeLimitMs} ms`), timeLimitMs);
+    const settled = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onEnded);
+    };
+    signal.addEventListener('abort', onEnded);
+    child.on('message', (message: JobMessage<Result>) => {
+      if (message.kind === 'log') return log[message.level](message.event, message.fields);
+      settled();
+      if (message.kind === 'done') resolve(message.result);
+      else reject(new MillraceError(message.code, message.message, message.details));
+    });
+    void ended.then((how) => {
+      settled();
+      // Without effect after a message.
+      fail(how);
+    });
+    // Of one that could not be started, or has ended, its end says more.
+    child.send(task as object, () => undefined);
+  });
+}
+
+/** Settles when the process is gone, with how. */
+function endOf(child: ChildProcess): Promise<string> {
+  let output = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(0, KEPT_OUTPUT_BYTES);
+  });
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`its process could not be started: ${error.message}`));
+    // What it said last may come after its end.
+    child.once('close', (code, signal) => {
+      const how = `its process ended with ${signal ?? `code ${code}`}`;
+      const reason = /^FATAL ERROR: .*$|^\w*Error: .*$/m.exec(output)?.[0];
+      resolve(reason === undefined ? how : `${how}: ${reason}`);
+    });
+  });
+}
+
+function shuttingDown({ lost, details }: ProcessJob): MillraceError {
+  return new MillraceError('SHUTTING_DOWN', `${lost}: the process is stopping`, details);
+}

@@ -1,0 +1,112 @@
+/** Processes that do a job each, when they come to nothing. Proves JP1, JP2, JP3. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { JobProcesses } from '../../../../src/adapters/node/index.js';
+import { silentLog } from '../../../spec/journal/shard-history.js';
+import { eventually } from '../../../support/eventually.js';
+
+const JOBS = new URL('../../../../src/adapters/node/jobs/', import.meta.url).href;
+const SILENT = 'setInterval(() => {}, 1000)';
+/** Like an entry of ours, with this as its work. */
+const entryOf = (work: string) => `import { doJob } from '${JOBS}job-entry.js';
+await doJob('a test', 0, async ({ job, installation }, log) => { ${work} });`;
+
+type Processes = JobProcesses<string, string, unknown>;
+
+describe('a process that does one job', () => {
+  let folder: string;
+  let files = 0;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-jobs-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function fileOf(code: string): Promise<URL> {
+    files += 1;
+    const path = join(folder, `entry-${files}.mjs`);
+    await writeFile(path, code);
+    return pathToFileURL(path);
+  }
+
+  async function processes(code: string, options: { timeLimitMs?: number; maxHeapMb?: number } = {}) {
+    const words = { lost: 'nothing came', detailsOf: (job: string) => ({ job }) };
+    const entry = await fileOf(code);
+    return new JobProcesses({ entry, installation: 'for ', log: silentLog, ...words, ...options }) as Processes;
+  }
+
+  /** What the job of such a process fails with. */
+  async function failureOf(code: string, options: { timeLimitMs?: number; maxHeapMb?: number } = {}) {
+    const jobs = await processes(code, options);
+    return jobs.run('a job').then(
+      () => 'done',
+      ({ code, message }) => `${code} ${message}`,
+    );
+  }
+
+  it('is given the job and its installation, and its result is the answer, whatever it is made of', async () => {
+    const both = await processes(entryOf('return [installation + job, new Uint8Array([1]), Infinity]'));
+    const results = await Promise.all([both.run('one'), both.run('two')]);
+    const rest = [new Uint8Array([1]), Number.POSITIVE_INFINITY];
+    expect(results).to.deep.equal([
+      ['for one', ...rest],
+      ['for two', ...rest],
+    ]);
+  });
+
+  it('fails its job when it dies, throws, is killed, takes too long or has no room, and says why (JP1)', async () => {
+    expect(await failureOf('process.exit(3)')).to.equal('TIMED_OUT nothing came: its process ended with code 3');
+    expect(await failureOf('throw new Error("broken on purpose")')).to.match(
+      /ended with code 1: Error: broken on purp/,
+    );
+    expect(await failureOf("process.kill(process.pid, 'SIGKILL')")).to.match(/ended with SIGKILL$/);
+    expect(await failureOf(SILENT, { timeLimitMs: 50 })).to.match(/it took longer than 50 ms$/);
+    const hungry = 'const all = []; for (;;) all.push(new Array(1e5).fill(all.length))';
+    expect(await failureOf(hungry, { maxHeapMb: 32 })).to.match(/ended with SIG\w+: FATAL ERROR: .*heap/);
+  });
+
+  it('says what its work threw as it was thrown there', async () => {
+    expect(await failureOf(entryOf('throw new Error(`no room`)'))).to.match(/^DEFECT .*no room/);
+  });
+
+  it('is gone before its job is answered, whatever came of it (JP2)', async () => {
+    const done = await processes(entryOf('setInterval(() => {}, 1000); return process.pid'));
+    expect(isThere((await done.run('a job')) as number)).to.equal(false);
+    const failing = await failureOf(entryOf('setInterval(() => {}, 1000); throw new Error("pid " + process.pid)'));
+    expect(isThere(Number(/pid (\d+)/.exec(failing)?.[1]))).to.equal(false);
+  });
+
+  it('ends with its owner: what is under way fails, and what comes later', async () => {
+    const ending = await processes(SILENT);
+    const codeOf = (result: Promise<unknown>) => result.catch(({ code }) => code);
+    const underWay = codeOf(ending.run('a job'));
+    await ending.close();
+    expect(await underWay).to.equal('SHUTTING_DOWN');
+    expect(await codeOf(ending.run('another'))).to.equal('SHUTTING_DOWN');
+  });
+
+  it('ends with the process that started it, when that one is killed (JP3)', async () => {
+    const entry = await fileOf(entryOf('log.info(String(process.pid)); await new Promise(() => {})'));
+    const owner = await fileOf(`import { JobProcesses } from '${JOBS}job-processes.js';
+      const log = { info: (pid) => process.stdout.write(pid) };
+      const options = { installation: '', log, lost: '', detailsOf: () => ({}) };
+      await new JobProcesses({ ...options, entry: new URL('${entry.href}') }).run('a job');`);
+    const started = spawn(process.execPath, [owner.pathname], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [pid] = await once(started.stdout, 'data');
+    expect(isThere(Number(pid))).to.equal(true);
+    started.kill('SIGKILL');
+    await eventually(() => expect(isThere(Number(pid))).to.equal(false));
+  });
+});
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
