@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_FLAGS := --enable-source-maps
-# glibc keeps an arena for each thread; the compactor's, which comes and goes, would stay resident.
+# glibc keeps an arena for each thread; those of threads that come and go would stay resident.
 export MALLOC_ARENA_MAX ?= 2
 # Large buffers go back to the system when they are done with. Left alone, glibc keeps ever larger ones.
 export MALLOC_MMAP_THRESHOLD_ ?= 131072
