@@ -15,7 +15,7 @@ export type SessionId = Branded<'SessionId'>;
 export type CommandId = Branded<'CommandId'>;
 /** `ac-<16 base32 characters>`: whose databases, queues and schedules they are. */
 export type AccountId = Branded<'AccountId'>;
-/** `msg_<28 base58 characters>`, made by whoever accepts the message; the same across all its attempts. */
+/** `msg_<28 base58 characters>`, the first eight its time, made by whoever accepts the message; the same across all its attempts. */
 export type MessageId = Branded<'MessageId'>;
 /** `<unix ms>-<number>`: when the message came to rest there, and its number within the partition. */
 export type DlqId = Branded<'DlqId'>;

@@ -148,7 +148,7 @@ export class WorkflowClient {
   ): void {
     const { random, facts } = this;
     const item: PublishItem = {
-      id: newMessageId(random),
+      id: newMessageId(random, this.facts.scheduler.nowMs),
       destination: {
         kind: 'url',
         url: run.url,
@@ -179,7 +179,7 @@ export class WorkflowClient {
       type: 'Wait',
       runId: run.id,
       eventId: random.pick(EVENTS),
-      resultId: newMessageId(random),
+      resultId: newMessageId(random, this.facts.scheduler.nowMs),
       step,
       stepText: JSON.stringify(step),
       timeoutText: `${timeoutSeconds}s`,
@@ -211,7 +211,7 @@ export class WorkflowClient {
       type: 'Notify',
       eventId: random.pick(EVENTS),
       runId: random.chance(0.5) ? run.id : undefined,
-      firstId: newMessageId(random),
+      firstId: newMessageId(random, this.facts.scheduler.nowMs),
       content: random.bytes(random.below(20)),
       isHook: false,
     };

@@ -120,7 +120,7 @@ export class QueueClient {
     const items = this.items();
     this.publish(node, account, items, onEnd);
     if (!items.some(({ deduplication }) => deduplication !== undefined) || this.random.chance(0.5)) return;
-    const twins = items.map((item) => ({ ...item, id: newMessageId(this.random) }));
+    const twins = items.map((item) => ({ ...item, id: newMessageId(this.random, this.scheduler.nowMs) }));
     this.publish(this.random.pick(this.nodes()), account, twins, () => {});
   }
 
@@ -195,7 +195,7 @@ export class QueueClient {
     const { random, habits } = this;
     const isGroup = random.chance(habits.group);
     return {
-      id: newMessageId(random),
+      id: newMessageId(random, this.scheduler.nowMs),
       destination: isGroup
         ? { kind: 'group', name: GROUP, raw: GROUP_SETTINGS }
         : { kind: 'url', url: this.url(), settings: this.settings() },
@@ -237,7 +237,7 @@ export class QueueClient {
     const { random, history } = this;
     const isPaused = random.chance(0.5);
     const known = history.answered;
-    const id = known.length === 0 ? newMessageId(random) : random.pick(known);
+    const id = known.length === 0 ? newMessageId(random, this.scheduler.nowMs) : random.pick(known);
     const isOrder = (order: 'earliestFirst' | 'latestFirst') => order;
     const order = isOrder(random.pick(['earliestFirst', 'latestFirst']));
     const selector = { kind: 'filter', filter: {}, count: 1 + random.below(3), after: undefined, order } as const;
@@ -249,7 +249,12 @@ export class QueueClient {
       case 2:
         return { type: 'CancelMessages', selector: { kind: 'filter', filter: { url: [this.url()] }, count: 3 } };
       case 3:
-        return { type: 'RetryDlq', selector, firstId: newMessageId(random), overrides: { headers: [], query: [] } };
+        return {
+          type: 'RetryDlq',
+          selector,
+          firstId: newMessageId(random, this.scheduler.nowMs),
+          overrides: { headers: [], query: [] },
+        };
       case 4:
         return { type: 'DeleteDlq', selector };
       case 5:

@@ -5,7 +5,6 @@
 import {
   type CallbackSetting,
   type DeliverySettings,
-  newMessageId,
   type ParsedSettings,
   type PublishDestination,
   type PublishItem,
@@ -37,7 +36,7 @@ export function publishItem(call: QueueCall, asked: AskedMessage): PublishItem {
   const { destination, raw, queueName, body, isAlias } = asked;
   const parsed = settingsOf(call, raw, asked.of);
   return {
-    id: newMessageId(call.face.parts.random),
+    id: call.newMessageId(),
     destination: checkedDestination(call, destination, parsed.settings, raw),
     queueName,
     body,

@@ -7,8 +7,8 @@
  *  QC2 every refusal is `{"error": "…"}`, spelled as the request is, or as the headers in its body that it is about
  */
 import type { ServerResponse } from 'node:http';
-import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
-import { assert } from '../../kernel/index.js';
+import { newMessageId, type QueueCommand, type QueueReply, type QueueReplyOf } from '../../domain/queue/index.js';
+import { assert, type MessageId } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
@@ -55,6 +55,11 @@ export class QueueCall {
 
   get callerIp(): string {
     return this.face.addresses.of(this.request);
+  }
+
+  newMessageId(): MessageId {
+    const { random, clock } = this.face.parts;
+    return newMessageId(random, clock.nowMs());
   }
 
   /** @throws Refused 403 */

@@ -3,7 +3,7 @@
  * the run is notified of the call. The URL names the account by the user of its token, the run, and the event.
  */
 import type { TLSSocket } from 'node:tls';
-import { canonicalHeaderName, newMessageId } from '../../domain/queue/index.js';
+import { canonicalHeaderName } from '../../domain/queue/index.js';
 import { type RunId, readUrl } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, SHARED_REFUSALS } from '../error-map.js';
@@ -52,7 +52,7 @@ export function mustBeOpen({ grant, request }: QueueCall): void {
 
 /** Early calls are kept for the run. @throws Refused 404 when it is over, or never was */
 export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): Promise<void> {
-  const firstId = newMessageId(call.face.parts.random);
+  const firstId = call.newMessageId();
   const content = await eventOf(call);
   await call.ask({ type: 'Notify', eventId, runId, firstId, content, isHook: true }, 'Notified');
   call.done();

@@ -4,7 +4,7 @@
  *
  * Headers that cannot be forwarded are left out, not refused.
  */
-import { newMessageId, type PublishItem, parseDestinationUrl } from '../../domain/queue/index.js';
+import { type PublishItem, parseDestinationUrl } from '../../domain/queue/index.js';
 import {
   type AskedDelivery,
   type AskedInvoker,
@@ -51,7 +51,7 @@ export function runItem(
     ? InvokeRequest.from(record === undefined ? parseJson(bytes(body)) : record.value)
     : undefined;
   return {
-    id: newMessageId(call.face.parts.random),
+    id: call.newMessageId(),
     destination: checkedDestination(call, destination, parsed.settings, raw),
     // Its own order is the order of the run's entries.
     queueName: undefined,

@@ -1,6 +1,6 @@
 /** `/v2/dlq`: what could not be delivered, to be looked at, deleted, or sent again as new messages. */
 
-import { type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
+import { type DlqSelector, MAX_DLQ_COUNT } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
@@ -154,7 +154,7 @@ async function retry(call: QueueCall, select: () => DlqSelector) {
   const { configuration, query } = call.words;
   const overrides = { headers: configuration.filter(([name]) => name !== 'content-type'), query };
   settingsOf(call, overrides, 'retry');
-  const firstId = newMessageId(call.face.parts.random);
+  const firstId = call.newMessageId();
   return await call.ask({ type: 'RetryDlq', selector: select(), firstId, overrides }, 'DlqRetried');
 }
 

@@ -5,7 +5,6 @@
 
 import {
   MAX_DLQ_COUNT,
-  newMessageId,
   type QueueCommand,
   type QueueReplyOf,
   type Redaction,
@@ -108,7 +107,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     answer: shows('RunName'),
     async handle(call, { path: { id } }) {
-      const messageId = newMessageId(call.face.parts.random);
+      const messageId = call.newMessageId();
       const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
       const { runs } = await call.ask(command, 'RunsStarted');
       call.value(200, nameRecord(only(runs)));
@@ -197,10 +196,9 @@ function behind(selector: FailedRunSelector, after: DlqId, shown: number): Faile
 async function takeUp(call: QueueCall, how: 'resume' | 'restart', selector: FailedRunSelector) {
   const overrides = overridesOf(call);
   settingsOf(call, overrides, 'retry');
-  const { random } = call.face.parts;
   const isOne = selector.kind === 'ids' && selector.dlqIds.length === 1;
-  const firstRunId = (isOne ? chosenRunId(call) : undefined) ?? newRunId(random);
-  const firstId = newMessageId(random);
+  const firstRunId = (isOne ? chosenRunId(call) : undefined) ?? newRunId(call.face.parts.random);
+  const firstId = call.newMessageId();
   return await call.ask({ type: 'ResumeRuns', how, selector, firstRunId, firstId, overrides }, 'RunsStarted');
 }
 

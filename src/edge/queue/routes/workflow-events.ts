@@ -1,6 +1,6 @@
 /** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
 
-import { type HeaderList, newMessageId, type QueueCommandOf } from '../../../domain/queue/index.js';
+import type { HeaderList, QueueCommandOf } from '../../../domain/queue/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import { anyBody } from '../../http/body-shape.js';
 import { parseJson } from '../../http/json-items.js';
@@ -105,7 +105,7 @@ async function wait(call: QueueCall): Promise<void> {
     type: 'Wait',
     runId,
     eventId: eventIdInPath(call.path.slice(WAIT.length)),
-    resultId: newMessageId(call.face.parts.random),
+    resultId: call.newMessageId(),
     step: stepOfObject(step),
     stepText: stepTextOf(step),
     timeoutText: request.timeout,
@@ -132,7 +132,7 @@ async function notify(call: QueueCall): Promise<void> {
   const slash = target.indexOf('/');
   const runId = slash < 0 ? undefined : runIdInPath(target.slice(0, slash));
   const eventId = eventIdInPath(target.slice(slash + 1));
-  const firstId = newMessageId(call.face.parts.random);
+  const firstId = call.newMessageId();
   const { notified } = await call.ask(
     { type: 'Notify', eventId, runId, firstId, content: call.body, isHook: false },
     'Notified',

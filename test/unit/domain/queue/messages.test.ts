@@ -118,6 +118,22 @@ describe('envelopes', () => {
 describe('the id of a message', () => {
   it('has a prefix and 28 letters and digits', () => {
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, (_, at) => at * 9), float: () => 0 };
-    expect(newMessageId(random)).to.match(/^msg_[1-9A-HJ-NP-Za-km-z]{28}$/);
+    expect(newMessageId(random, Date.UTC(2026, 10, 24))).to.match(/^msg_[1-9A-HJ-NP-Za-km-z]{28}$/);
+    expect(newMessageId(random, -1.5)).to.match(/^msg_1{8}[1-9A-HJ-NP-Za-km-z]{20}$/);
+  });
+
+  it('comes behind those of earlier milliseconds in every list by id, whatever chance gives', () => {
+    const all = (byte: number) => ({ bytes: (count: number) => new Uint8Array(count).fill(byte), float: () => 0 });
+    const times = [0, 57, 58, 1_795_000_000_000, 1_795_000_000_001, 4_102_444_800_000, Number.MAX_SAFE_INTEGER / 100];
+    const ids = times.map((nowMs, at) => newMessageId(all(at % 2 === 0 ? 57 : 0), nowMs));
+    expect(ids.toSorted()).to.deep.equal(ids);
+    expect(new Set(ids).size).to.equal(times.length);
+  });
+
+  it('differs from others of its millisecond by 20 characters of chance', () => {
+    let asked = 0;
+    const random = { bytes: (count: number) => new Uint8Array(count).fill(asked++), float: () => 0 };
+    const [one = '', other = ''] = [newMessageId(random, 1000), newMessageId(random, 1000)];
+    expect([...one].filter((character, at) => character !== other[at])).to.have.length(20);
   });
 });
