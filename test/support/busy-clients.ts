@@ -1,15 +1,13 @@
 /**
  * Clients that ask again and again, each on one connection that it keeps, until nobody listens any more. What they must
- * never meet is a request that was sent and not answered.
+ * never meet is a request that was sent and not answered, or one that was carried out for nobody.
  */
-import { setImmediate as loopRound, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { KvClient, type RequestParts } from './kv-client.js';
 import { RespClient } from './resp-client.js';
 
 /** Between two requests of one client: at any moment many connections are idle, and many a request is on its way. */
 const MAX_PAUSE_MS = 8;
-/** No answer of the native protocol says that it is the last: that the connection has ended is heard a moment later. */
-const RESP_PAUSE_MS = 10;
 
 export class BusyClients {
   /** What was asked and not answered, and why. */
@@ -32,21 +30,31 @@ export class BusyClients {
     }
   }
 
-  /** A client whose connection was ended behind an answer makes another. */
-  overResp(count: number, { url, password }: { url: string; password: string }, words: readonly string[]): void {
+  /**
+   * Clients of the native protocol, each of which counts in a key of its own. No answer of that protocol says that it is the
+   * last, so a command may be sent to who is ending the connection already: it gets no answer, and must not be carried out.
+   * The next count tells, of a later process too.
+   * @param counted by key, what the answers have said so far
+   */
+  overResp(count: number, { url, password }: { url: string; password: string }, counted: Map<string, number>): void {
     const { hostname: host, port } = new URL(url);
     for (let started = 0; started < count; started += 1) {
+      const key = `counted:${started}`;
       let client: RespClient | undefined;
       const ask = async () => {
-        // This process does much else: what has arrived meanwhile is heard first.
-        for (let round = 0; round < 2; round += 1) await loopRound();
         if (client?.hasEnded !== false) {
           client = await RespClient.connect({ host, port: Number(port) });
           await client.call(['AUTH', password]);
         }
-        await client.call(words);
+        const next = (counted.get(key) ?? 0) + 1;
+        const reply = await client.call(['INCR', key]);
+        if (reply !== `:${next}\r\n`) throw new Error(`answered ${reply}, not ${next}`);
+        counted.set(key, next);
       };
-      this.#running.push(this.#again('resp', ask, RESP_PAUSE_MS).finally(() => client?.close()));
+      const unlessEnded = (error: unknown) => {
+        if (client?.hasEnded !== true || (error as NodeJS.ErrnoException).code !== undefined) throw error;
+      };
+      this.#running.push(this.#again('resp', () => ask().catch(unlessEnded)).finally(() => client?.close()));
     }
   }
 
@@ -55,7 +63,7 @@ export class BusyClients {
     await Promise.all(this.#running);
   }
 
-  async #again(name: string, ask: () => Promise<void>, leastPauseMs = 0): Promise<void> {
+  async #again(name: string, ask: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
         await ask();
@@ -67,7 +75,7 @@ export class BusyClients {
         // One that goes on would count the same end twice.
         return;
       }
-      await pause(leastPauseMs + Math.random() * MAX_PAUSE_MS);
+      await pause(Math.random() * MAX_PAUSE_MS);
     }
   }
 }

@@ -25,6 +25,7 @@ describe('a process that ends while clients keep their connections', function ()
   after(() => endEverything());
 
   it('answers all that is sent to it, over every face, and resets no connection', async () => {
+    const counted = new Map<string, number>();
     const dataDir = await temporaryDirectory();
     const env = {
       MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
@@ -32,7 +33,7 @@ describe('a process that ends while clients keep their connections', function ()
     };
     for (let restart = 0; restart < RESTARTS; restart += 1) {
       const millrace = await startMillrace({ dataDir, env });
-      const clients = clientsOf(millrace);
+      const clients = clientsOf(millrace, counted);
       await clients.haveAnswers(ENOUGH_ANSWERS);
       const exited = millrace.kill('SIGTERM');
       await clients.ended();
@@ -42,7 +43,7 @@ describe('a process that ends while clients keep their connections', function ()
   });
 });
 
-function clientsOf({ addresses }: MillraceProcess): BusyClients {
+function clientsOf({ addresses }: MillraceProcess, counted: Map<string, number>): BusyClients {
   const clients = new BusyClients();
   const { kv, queue, mgmt, resp } = addresses as Record<'kv' | 'queue' | 'mgmt' | 'resp', string>;
   const set = { method: 'POST', body: '["SET","k","v"]' };
@@ -51,6 +52,6 @@ function clientsOf({ addresses }: MillraceProcess): BusyClients {
   clients.overHttp(CLIENTS_OF_A_FACE, { name: 'kv, by Node', url: kv, token: TOKEN }, '/', chunked);
   clients.overHttp(CLIENTS_OF_A_FACE, { name: 'queue', url: queue, token: QUEUE_TOKEN }, '/v2/queues', {});
   clients.overHttp(CLIENTS_OF_A_FACE, { name: 'mgmt', url: mgmt, token: '' }, '/nothing', {});
-  clients.overResp(CLIENTS_OF_A_FACE, { url: resp, password: PASSWORD }, ['SET', 'k', 'v']);
+  clients.overResp(CLIENTS_OF_A_FACE, { url: resp, password: PASSWORD }, counted);
   return clients;
 }
