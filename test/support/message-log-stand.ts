@@ -8,13 +8,13 @@ import { encodeQueueEvent } from '../../src/codec/queue/index.js';
 import type { CarriedBody, DeliverySettings, Envelope, QueueEvent } from '../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ShardName } from '../../src/kernel/index.js';
 import { queuePartition } from '../../src/messages/index.js';
-import type { LogQuery } from '../../src/ports/index.js';
+import type { LogQuery, Timer } from '../../src/ports/index.js';
 import { type ReadModelOptions, ReadModels } from '../../src/projections/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
 import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
-import { realTime } from './real-time.js';
+import { RealTime, realTime } from './real-time.js';
 
 export const QUEUE_SHARD = 'QUEUE_0' as ShardName;
 export const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
@@ -100,6 +100,15 @@ export function deadLettered(id: string, dlqId: string, atMs: number, status = 5
   };
 }
 
+/** Rounds of pruning come twenty times as often: tests wait for them. */
+class QuickRounds extends RealTime {
+  override roughlyAfter(delayMs: number, action: () => void): Timer {
+    return this.after(delayMs / 20, action);
+  }
+}
+
+const quickRounds = new QuickRounds();
+
 export class MessageLogStand {
   readonly journal = new MemoryJournal({ clock: realTime, timers: realTime, aliveEveryMs: 20 });
   readonly objects = new MemoryObjectStore();
@@ -139,7 +148,7 @@ export class MessageLogStand {
       read: async (_shard: ShardName, _partition: string, number: number) =>
         this.snapshotBodies.get(number) ?? Buffer.from('?'),
     };
-    const ports = { clock: realTime, timers: realTime, journal, objects, bodies: bodiesOfSnapshot, log: silentLog };
+    const ports = { clock: realTime, timers: quickRounds, journal, objects, bodies: bodiesOfSnapshot, log: silentLog };
     const models = new ReadModels(ports, this.files(name), {
       clusterId: CLUSTER,
       shards: [QUEUE_SHARD],

@@ -1,7 +1,7 @@
 /** The machine's clock and timers, for contract suites that have to wait for a real server. */
 import { type Clock, type Timer, Timers } from '../../src/ports/index.js';
 
-class RealTime extends Timers implements Clock {
+export class RealTime extends Timers implements Clock {
   nowMs(): number {
     return Date.now();
   }

@@ -21,7 +21,7 @@ const SETTINGS = {
   MILLRACE_MGMT_EMAIL: EMAIL,
   MILLRACE_MGMT_KEY: KEY,
 };
-const MOVED_WITHIN = { timeoutMs: 20_000, everyMs: 200 };
+const MOVED_WITHIN = { timeoutMs: 60_000, everyMs: 200 };
 
 describe('a cluster of three processes', function () {
   this.timeout(120_000);

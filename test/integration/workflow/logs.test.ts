@@ -158,6 +158,8 @@ describe('the log of the published client', function () {
         ['done', 'STEP_SUCCESS'],
         ['wait', 'STEP_PROGRESS'],
       ]);
+      // It is under way before it is waited for.
+      expect(groupOf(run)[1]?.waitTimeoutDeadline).to.not.equal(undefined);
     });
     const [, wait] = groupOf(run) as [StepLog, StepLog];
     expect(wait).to.include({ waitEventId: eventId, waitTimeoutDuration: '1h' });

@@ -79,6 +79,8 @@ describe('native protocol: signing in', () => {
   });
 
   it('runs nothing while nobody knows who may do what', async () => {
+    await face.stop();
+    face = await new RespFaceHarness({ limits: { maxDoubtMs: 50 } }).start();
     const client = await face.client();
     face.isControlStale = true;
     const refusal = '-ERR permissions cannot be checked right now, nothing was executed\r\n';
