@@ -11,6 +11,8 @@ HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
+# Files side by side, each in a process that does one after the other: what a failed test leaves open keeps none from ending.
+SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
 .PHONY: help install build package run dev typecheck lint format test test-integration test-browser test-differential test-sim test-chaos test-fuzz \
@@ -52,17 +54,17 @@ lint: node_modules/.installed ## finds what the linter and the formatter would c
 format: node_modules/.installed ## formats every file
 	node_modules/.bin/biome format --write .
 
-test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a share of a second each
-	$(MOCHA) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
+.PHONY: hooks
+hooks: ## lints before each commit in this clone, as CI will
+	git config core.hooksPath infra/git-hooks
 
-# Most of these wait for something: two halves side by side take little more than the longer one. What a failed test
-# leaves open does not keep its half from ending.
-INTEGRATION_HALF := dist/test/integration/{queue,workflow,serve,resp,docs}/**/*.test.js
+test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a share of a second each
+	$(SIDE_BY_SIDE) $(shell nproc) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
+
+# Most of these wait for something for half of the time.
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
-	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
-	$(MOCHA) --exit --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
-	wait $$half && exit $$failures
+	$(SIDE_BY_SIDE) 3 --exit --timeout 60000 'dist/test/integration/**/*.test.js'
 
 test-browser: dist/.built ## the console in a real browser, on a real process
 	$(MOCHA) --exit --timeout 60000 'dist/test/browser/**/*.test.js'
