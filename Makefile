@@ -11,7 +11,7 @@ HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
-# Files side by side, each in a process that does one after the other: what a failed test leaves open keeps none from ending.
+# So many processes, each of which takes the next file.
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
@@ -61,10 +61,18 @@ hooks: ## lints before each commit in this clone, as CI will
 test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a share of a second each
 	$(SIDE_BY_SIDE) $(shell nproc) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
 
-# Most of these wait for something for half of the time.
+# Most of these wait for something for half of the time: three lanes side by side keep two cores busy. Clusters are in one.
+# Of processes of mocha's own, because files of workflows share a server. A new folder is in the last lane until it is named.
+INTEGRATION := $(MOCHA) --exit --timeout 60000
+LANE_OF_QUEUES := dist/test/integration/{queue,workflow,serve}/**/*.test.js
+LANE_OF_CLUSTERS := dist/test/integration/{cluster,docs,resp,delivery,disk}/**/*.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
-	$(SIDE_BY_SIDE) 3 --exit --timeout 60000 'dist/test/integration/**/*.test.js'
+	@failures=0; \
+	$(INTEGRATION) '$(LANE_OF_QUEUES)' & queues=$$!; \
+	$(INTEGRATION) '$(LANE_OF_CLUSTERS)' & clusters=$$!; \
+	$(INTEGRATION) --ignore '$(LANE_OF_QUEUES)' --ignore '$(LANE_OF_CLUSTERS)' 'dist/test/integration/**/*.test.js' || failures=1; \
+	wait $$queues || failures=1; wait $$clusters || failures=1; exit $$failures
 
 test-browser: dist/.built ## the console in a real browser, on a real process
 	$(MOCHA) --exit --timeout 60000 'dist/test/browser/**/*.test.js'
