@@ -1,10 +1,7 @@
-/** What is around every page: signing in and out, the menu, the palette, themes; and how soon it is there. */
+/** What is around every page: signing in and out, the menu, the palette and themes. */
 import { expect } from 'chai';
 import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
-
-const ROUNDS = 10;
-const INTERACTIVE_MS = 1_000;
 
 describe('console in a browser: the frame', function () {
   this.timeout(60_000);
@@ -36,7 +33,7 @@ describe('console in a browser: the frame', function () {
       expect(await visitor.inaccessible()).to.deep.equal([]);
       expect(await visitor.isTooWide()).to.equal(false);
       if (view.width === 390) await visitor.page.getByRole('button', { name: 'Menu' }).click();
-      await visitor.page.getByRole('link', { name: 'Databases' }).click();
+      await visitor.page.getByRole('link', { name: 'Databases', exact: true }).click();
       await eventually(async () => expect(await visitor.heading().textContent()).to.equal('Databases'));
     });
   }
@@ -95,18 +92,5 @@ describe('console in a browser: the frame', function () {
   it('shows a read-only key that it is one', async () => {
     const person = await browser.person(undefined, await browser.readOnlyKey('looks'));
     expect(await person.page.getByText('read-only key').count()).to.equal(1);
-  });
-
-  it(`can be used within ${INTERACTIVE_MS} ms, median of ${ROUNDS}`, async () => {
-    const person = await browser.person();
-    const times: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const before = performance.now();
-      await person.open('/console/team');
-      await person.heading().waitFor();
-      times.push(performance.now() - before);
-    }
-    times.sort((a, b) => a - b);
-    expect(times[ROUNDS / 2]).to.be.below(INTERACTIVE_MS);
   });
 });

@@ -4,12 +4,6 @@ import type { Page } from 'playwright-core';
 import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { FLOW_ENVIRONMENT, FlowsStand, HOSTILE } from '../support/browser/flows-stand.js';
 import { eventually } from '../support/eventually.js';
-import { QUEUE_TOKEN } from '../support/queue-process.js';
-
-const MANY = 10_000;
-const A_BATCH = 500;
-const FIRST_ROWS_MS = 500;
-const ROUNDS = 5;
 
 const step = (page: Page, name: string | RegExp) => page.locator('.flow-step').filter({ hasText: name });
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
@@ -227,31 +221,4 @@ describe('console in a browser: workflows', function () {
     });
     expect(status).to.equal(403);
   });
-
-  it(`shows the first of ${MANY} runs within ${FIRST_ROWS_MS} ms, median of ${ROUNDS}`, async () => {
-    for (let at = 0; at < MANY; at += A_BATCH) await startMany(flows, A_BATCH);
-    const { page } = await browser.person();
-    const times: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await page.goto(`${browser.url}/console/team`);
-      await page.getByRole('link', { name: 'Workflows' }).waitFor();
-      const before = performance.now();
-      await page.getByRole('link', { name: 'Workflows' }).click();
-      await row(page, 'many-runs').first().waitFor();
-      times.push(performance.now() - before);
-    }
-    times.sort((a, b) => a - b);
-    expect(times[Math.floor(ROUNDS / 2)]).to.be.below(FIRST_ROWS_MS);
-  });
 });
-
-/** They wait for an hour. */
-async function startMany(flows: FlowsStand, count: number): Promise<void> {
-  const one = { destination: flows.urls.quick, headers: { 'Svc-Label': 'many-runs', 'Svc-Delay': '1h' } };
-  const answer = await fetch(`${flows.queueUrl}/v2/batch/trigger`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${QUEUE_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify(Array.from({ length: count }, () => one)),
-  });
-  expect(answer.status, await answer.text()).to.equal(201);
-}

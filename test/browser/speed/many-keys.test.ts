@@ -1,7 +1,7 @@
 /** Two hundred thousand keys in the data browser: the first rows are there soon, and scrolling does not stutter. */
 import { expect } from 'chai';
-import { ConsoleBrowser } from '../support/browser/console-browser.js';
-import { eventually } from '../support/eventually.js';
+import { ConsoleBrowser } from '../../support/browser/console-browser.js';
+import { eventually } from '../../support/eventually.js';
 
 const KEYS = 200_000;
 const BATCH = 10_000;

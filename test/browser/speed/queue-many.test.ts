@@ -1,7 +1,7 @@
 /** A hundred thousand messages: how soon the first rows are there. */
 import { expect } from 'chai';
-import { QueueStand } from '../support/browser/queue-stand.js';
-import { eventually } from '../support/eventually.js';
+import { QueueStand } from '../../support/browser/queue-stand.js';
+import { eventually } from '../../support/eventually.js';
 
 const MESSAGES = 100_000;
 const A_CALL = 1_000;

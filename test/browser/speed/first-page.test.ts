@@ -1,0 +1,28 @@
+/** How soon a page can be used by whoever comes with its address. */
+import { expect } from 'chai';
+import { ConsoleBrowser } from '../../support/browser/console-browser.js';
+
+const ROUNDS = 10;
+const INTERACTIVE_MS = 1_000;
+
+describe('console in a browser: the first page', function () {
+  this.timeout(60_000);
+  const browser = new ConsoleBrowser();
+
+  before(() => browser.start());
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
+
+  it(`can be used within ${INTERACTIVE_MS} ms, median of ${ROUNDS}`, async () => {
+    const person = await browser.person();
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = performance.now();
+      await person.open('/console/team');
+      await person.heading().waitFor();
+      times.push(performance.now() - before);
+    }
+    times.sort((a, b) => a - b);
+    expect(times[ROUNDS / 2]).to.be.below(INTERACTIVE_MS);
+  });
+});
