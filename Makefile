@@ -86,9 +86,17 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
+# A neighbour's times are judged in the attacks, and processors are what a cluster's faults are about.
+CHAOS_ALONE := dist/test/chaos/{attacks*,cluster-faults}.test.js
+CHAOS_DICE = $(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES))
+CHAOS_TIME := --exit --timeout 540000
 test-chaos: dist/.built ## kills, freezes and cuts off real processes; MINUTES=n of a cluster's faults alone, SEED=n those dice
-	$(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES)) $(MOCHA) --exit --timeout 540000 \
-	  'dist/test/chaos/$(if $(MINUTES),cluster-faults,**/*).test.js'
+ifdef MINUTES
+	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) dist/test/chaos/cluster-faults.test.js
+else
+	$(CHAOS_DICE) $(SIDE_BY_SIDE) 2 $(CHAOS_TIME) --ignore '$(CHAOS_ALONE)' 'dist/test/chaos/*.test.js'; failures=$$?; \
+	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) '$(CHAOS_ALONE)' && exit $$failures
+endif
 
 test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECONDS=n for all, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'
