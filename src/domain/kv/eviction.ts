@@ -19,15 +19,7 @@ export interface EvictionRules {
   readonly samples: number;
 }
 
-/** What a database costs with nothing in it: its tables, counters and buffers. A bound below it lets nothing in. */
-const EMPTY_DATABASE_BYTES = 16 * 1024;
-
-/** What the bound is compared with: names, values, and what keys and the database cost beside them. */
-export function usedBytes(keyspace: Keyspace): number {
-  return EMPTY_DATABASE_BYTES + keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
-}
-
-/** What plans and statistics count: names, values, and what keys cost beside them. */
+/** What bounds are compared with, and statistics count: names, values, and what keys cost beside them. */
 export function storedBytes(keyspace: Keyspace): number {
   return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
 }

@@ -3,8 +3,8 @@
  * process has room for, which its owner is told and which are no part of the data. Any one reached is a bound reached.
  */
 import type { ByteString, Random } from '../../kernel/index.js';
-import { chooseAnyVictim, chooseVictim, storedBytes, usedBytes } from './eviction.js';
-import type { Keyspace } from './keyspace.js';
+import { chooseAnyVictim, chooseVictim, storedBytes } from './eviction.js';
+import { KEY_OVERHEAD_BYTES, type Keyspace } from './keyspace.js';
 import type { Settings } from './settings.js';
 
 export interface PlanLimit {
@@ -36,9 +36,11 @@ export class MemoryBounds {
     return this.#isMemoryReached || this.isPlanReached || this.#isProcessReached;
   }
 
+  /** Where not even a key without a name or a value fits, it is reached before there is one. */
   get #isMemoryReached(): boolean {
     const { maxMemoryBytes } = this.settings;
-    return maxMemoryBytes > 0 && usedBytes(this.keyspace) > maxMemoryBytes;
+    if (maxMemoryBytes === 0) return false;
+    return maxMemoryBytes < KEY_OVERHEAD_BYTES || storedBytes(this.keyspace) > maxMemoryBytes;
   }
 
   get isPlanReached(): boolean {

@@ -1,6 +1,6 @@
 /** Proves EV1, EV2. */
 import { expect } from 'chai';
-import { admit, type CommandSpec } from '../../../src/domain/kv/index.js';
+import { admit, type CommandSpec, KEY_OVERHEAD_BYTES } from '../../../src/domain/kv/index.js';
 import { KvBench } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 
@@ -9,7 +9,7 @@ const FULL = "OOM command not allowed when used memory > 'maxmemory'.";
 /** A database with a bound of some twenty small keys. */
 function bounded(policy: string): KvBench {
   const bench = new KvBench();
-  bench.line(`CONFIG SET maxmemory 18400 maxmemory-policy ${policy} maxmemory-samples 64`);
+  bench.line(`CONFIG SET maxmemory 2016 maxmemory-policy ${policy} maxmemory-samples 64`);
   return bench;
 }
 
@@ -38,6 +38,25 @@ describe('a database that has reached maxmemory', () => {
     expect(grow(bench, 'DEL key:0 key:1')).to.equal(undefined);
     expect(grow(bench, 'SET again x')).to.equal(undefined);
     expect(bench.engine.keyspace.size).to.be.lessThan(25);
+  });
+
+  it('holds what fits into a bound of two kilobytes, and empties nothing', () => {
+    const bench = new KvBench();
+    fill(bench, 5);
+    bench.line('CONFIG SET maxmemory 2kb maxmemory-policy allkeys-lru');
+    expect(grow(bench, 'SET one more')).to.equal(undefined);
+    expect(bench.engine.keyspace.size).to.equal(6);
+    fill(bench, 60);
+    expect(bench.engine.keyspace.size).to.be.within(17, 20);
+  });
+
+  it('lets nothing in where no key fits', () => {
+    const bench = new KvBench();
+    bench.line(`CONFIG SET maxmemory ${KEY_OVERHEAD_BYTES - 1}`);
+    expect(grow(bench, 'SET k v')).to.equal(FULL);
+    bench.line(`CONFIG SET maxmemory ${KEY_OVERHEAD_BYTES}`);
+    expect(grow(bench, 'SET k v')).to.equal(undefined);
+    expect(grow(bench, 'SET another v')).to.equal(FULL);
   });
 
   it('says so over REST in the documented words', () => {

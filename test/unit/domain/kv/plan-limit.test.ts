@@ -100,7 +100,7 @@ describe('a database that has reached the limit of its plan', () => {
 
   it('keeps to a lower maxmemory of its own, and not to a higher one', () => {
     const lower = planned(true);
-    lower.line('CONFIG SET maxmemory 17000');
+    lower.line('CONFIG SET maxmemory 616');
     expect(fill(lower, 60)).to.be.greaterThan(50);
     const higher = planned(false);
     higher.line('CONFIG SET maxmemory 10000000');

@@ -1,7 +1,7 @@
 /** INFO: sections of `field:value` lines, with Redis's names. */
 import { asciiLowerCase, asciiUpperCase, type ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { usedBytes } from '../../eviction.js';
+import { storedBytes } from '../../eviction.js';
 import type { Libraries } from '../../libraries.js';
 import { functionHost, scriptHost } from '../../lua/index.js';
 import { type Reply, VerbatimReply } from '../../reply.js';
@@ -76,8 +76,8 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       return [
         ...scriptMemory(libraries),
         // What `maxmemory` is compared with, as whoever divides the one by the other expects.
-        ['used_memory', String(usedBytes(keyspace))],
-        ['used_memory_human', human(usedBytes(keyspace))],
+        ['used_memory', String(storedBytes(keyspace))],
+        ['used_memory_human', human(storedBytes(keyspace))],
         ['mem_not_counted_for_evict', '0'],
         ['used_memory_dataset', String(keyspace.bytes)],
         ['number_of_cached_scripts', String(scriptHost(libraries).scripts.size)],
