@@ -12,7 +12,8 @@ export class ReaderShell {
   /** @param env beside the test's own; undefined takes one away. @param within what the shell is started by, if it is not to run right here */
   constructor(env: Readonly<Record<string, string | undefined>> = {}, within: readonly string[] = []) {
     const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc'];
-    this.#bash = spawn(program, args, { env: { ...process.env, ...env } });
+    // A group of its own, so that it ends with all that it began.
+    this.#bash = spawn(program, args, { env: { ...process.env, ...env }, detached: true });
     this.#bash.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
     });
@@ -31,6 +32,7 @@ export class ReaderShell {
   }
 
   end(): void {
-    this.#bash.kill('SIGKILL');
+    const { pid, exitCode, signalCode } = this.#bash;
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
   }
 }

@@ -2,12 +2,14 @@
  * docs/operations/cluster.md, typed in on machines that are namespaces. The line before a block ends with the machines
  * that it is for; `# →` in a block begins what it prints, in that order, with `…` for anything.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Machines, whyNoMachines } from '../../support/machines.js';
 import { findNatsServer } from '../../support/nats-server.js';
+import { inOrder } from '../../support/pages/expected-output.js';
+import { blocksOf, isRunnable } from '../../support/pages/page-blocks.js';
 import type { ReaderShell } from '../../support/reader-shell.js';
 
 const PAGE = 'docs/operations/cluster.md';
@@ -25,7 +27,7 @@ interface Block {
 describe('a cluster on three machines, as its page says it', function () {
   this.timeout(BLOCK_TIMEOUT_MS * 2);
   const shells = new Map<string, ReaderShell>();
-  const blocks = blocksOf(readFileSync(PAGE, 'utf8'));
+  const all = blocks();
   let dir: string;
   let machines: Machines;
   /** Nothing follows what did not come about. */
@@ -47,11 +49,11 @@ describe('a cluster on three machines, as its page says it', function () {
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
   });
 
-  for (const section of new Set(blocks.map(({ section }) => section))) {
+  for (const section of new Set(all.map(({ section }) => section))) {
     it(section, async function () {
       if (isBroken) this.skip();
       isBroken = true;
-      for (const block of blocks.filter((block) => block.section === section)) {
+      for (const block of all.filter((block) => block.section === section)) {
         for (const name of block.machines) await type(block, name);
       }
       isBroken = false;
@@ -59,7 +61,7 @@ describe('a cluster on three machines, as its page says it', function () {
   }
 
   it('names a machine before every block', () => {
-    expect(blocks.filter(({ machines }) => machines.length === 0).map(({ text }) => text)).to.deep.equal([]);
+    expect(all.filter(({ machines }) => machines.length === 0).map(({ text }) => text)).to.deep.equal([]);
   });
 
   async function type({ text, prints }: Block, name: string): Promise<void> {
@@ -85,20 +87,14 @@ describe('a cluster on three machines, as its page says it', function () {
   }
 });
 
-function blocksOf(page: string): Block[] {
-  return [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(({ index, 1: text = '' }) => {
-    const before = page.slice(0, index);
-    const section = [...before.matchAll(/^## (.*)$/gm)].at(-1)?.[1] ?? '';
-    const paragraph = before.trimEnd().split(/\n\n/).at(-1) ?? '';
-    // The last sentence, from its last "on": "…. On `millrace-1`, as a client:"
-    const place = /\bon\s+`(?:(?!\bon\s)[\s\S])*:$/i.exec(paragraph)?.[0] ?? '';
-    const named = [...place.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-    return { section, machines: named.filter((name) => MACHINES.includes(name)), text, prints: expectedOf(text) };
-  });
-}
-
-function expectedOf(text: string): RegExp {
-  const lines = [...text.matchAll(/^\s*# → (.*)$/gm)].map(([, line = '']) => line);
-  const literally = (part: string) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(lines.map((line) => line.split('…').map(literally).join('.*')).join('[^]*'));
+function blocks(): Block[] {
+  return blocksOf(PAGE)
+    .filter(isRunnable)
+    .map(({ section, paragraph, text }) => {
+      // The last sentence, from its last "on": "…. On `millrace-1`, as a client:"
+      const place = /\bon\s+`(?:(?!\bon\s)[\s\S])*:$/i.exec(paragraph)?.[0] ?? '';
+      const named = [...place.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+      const lines = [...text.matchAll(/^\s*# → (.*)$/gm)].map(([, line = '']) => line);
+      return { section, machines: named.filter((name) => MACHINES.includes(name)), text, prints: inOrder(lines) };
+    });
 }

@@ -1,0 +1,159 @@
+/**
+ * A page, done as it says by a reader who begins with nothing: its blocks in their order, in one shell, on a process of its
+ * own that is started by the README's words. A terminal that the page asks for again, such as `terminal=server`, is interrupted
+ * first, as by Ctrl-C.
+ *
+ *  PGR1 every block that is run ends in time and with exit code 0, a terminal's when the page does
+ *  PGR2 what comments say is printed is printed; a command that only looks is repeated, since lists are a moment behind
+ *  PGR3 an error that is not expected is not printed
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../eventually.js';
+import { ReaderShell } from '../reader-shell.js';
+import { expectedOf, expectedOfProgram, inOrder, programComments } from './expected-output.js';
+import { blocksOf, isRunnable, type PageBlock, PROGRAMS, SHELL, takenBy } from './page-blocks.js';
+import { ReaderHome } from './reader-home.js';
+import { ReaderTerminal } from './reader-terminal.js';
+import { commandsOf, type ShellCommand } from './shell-commands.js';
+
+const SERVER = 'server';
+const SERVER_OF_ALL = 'README.md';
+const COMMAND_TIMEOUT_MS = 30_000;
+/** Lists are behind by a second at most, and some of what a page expects elsewhere comes after ten; the rest is for a busy machine. */
+const LATER_TIMEOUT_MS = 30_000;
+const READY = /^ready kv=/m;
+/** Calls that only look, by the pages' words for calls, and commands of the program. */
+const LOOKS = /^(?:q|m|s|base|curl|millrace) (?!.* -(?:X|d|H|D) )/;
+/** What a process logs of what is as it should be. */
+const ORDINARY = /^\{.*"level":"info".*\n/gm;
+const ENDED = /([\s\S]*)exit code (\d+)\n$/;
+/** A refusal of a face, or of redis-cli. */
+const REFUSED = /^(?:\{"error"|(?:ERR|NOPERM|NOAUTH|WRONGPASS|OOM|WRONGTYPE|NOSCRIPT) )/m;
+
+export class PageReading {
+  readonly #terminals = new Map<string, ReaderTerminal>();
+  readonly #laterOn: { terminal: string; text: string }[] = [];
+  /** What the page's own files print once they are run, by name. */
+  readonly #files = new Map<string, RegExp | undefined>();
+  #shell: ReaderShell | undefined;
+
+  private constructor(
+    private readonly page: string,
+    private readonly home: ReaderHome,
+  ) {}
+
+  /** @throws with the block's place and what it has printed */
+  static async of(page: string): Promise<void> {
+    const reading = new PageReading(page, await ReaderHome.made());
+    try {
+      await reading.#read();
+    } finally {
+      await reading.#end();
+    }
+  }
+
+  async #read(): Promise<void> {
+    const blocks = [...takenBy(this.page), ...blocksOf(this.page)];
+    this.#shell = new ReaderShell(this.home.env);
+    await this.#typed(`cd '${this.home.dir}'; exec 2>'${this.#errors}'`);
+    await this.#doBlock(blocksOf(SERVER_OF_ALL).find(isServer) as PageBlock);
+    for (const block of blocks) {
+      const place = `${block.page}:${block.line}`;
+      await this.#doBlock(block).catch((error: Error) => {
+        throw new Error(`${place}: ${error.message}\n${this.#said()}`);
+      });
+    }
+    for (const { terminal, text } of this.#laterOn)
+      await this.#terminal(terminal).prints(inOrder([text]), LATER_TIMEOUT_MS);
+  }
+
+  async #doBlock(block: PageBlock): Promise<void> {
+    const { language, words } = block;
+    const text = this.home.here(block.text);
+    const printedBy = words.get('printed-by');
+    if (printedBy !== undefined) this.#expectLater(printedBy, text);
+    if (!isRunnable(block) || words.has('part-of')) return;
+    const terminal = words.get('terminal');
+    if (terminal !== undefined) await this.#open(terminal, text);
+    else if (language === SHELL) for (const command of commandsOf(text)) await this.#command(command);
+    else await this.#program(language, text, block.line);
+  }
+
+  /** Its lines in that order, continued ones as one. */
+  #expectLater(terminal: string, text: string): void {
+    for (const line of text.trim().split(/\n(?!\s)/))
+      this.#laterOn.push({ terminal, text: line.replaceAll(/\n\s+/g, '') });
+  }
+
+  async #open(name: string, text: string): Promise<void> {
+    const commands = commandsOf(text);
+    const typed = commands.map(({ text }) => text).join('\n');
+    await this.#terminals.get(name)?.interrupted();
+    const terminal = new ReaderTerminal(typed, this.home.dir, name === SERVER ? this.home.env : this.home.envBeside);
+    this.#terminals.set(name, terminal);
+    const { printed } = expectedOf(commands.at(-1)?.comments ?? [], []);
+    await terminal.isReady(name === SERVER ? READY : printed);
+  }
+
+  async #command({ text, comments }: ShellCommand): Promise<void> {
+    const { printed = this.#ofFile(text), elsewhere } = expectedOf(comments, [...this.#terminals.keys()]);
+    this.#laterOn.push(...elsewhere);
+    const run = async () => {
+      const [, shown = '', code] = ENDED.exec(await this.#typed(`${text}\necho "exit code $?"`)) ?? [];
+      if (code !== '0') throw new Error(`${text} has ended with ${code}, and printed\n${shown}`);
+      if (printed !== undefined && !printed.test(shown))
+        throw new Error(`${text} has printed\n${shown}and not\n${printed}`);
+      if (printed === undefined && REFUSED.test(shown)) throw new Error(`${text} has printed\n${shown}`);
+    };
+    await eventually(run, { timeoutMs: LOOKS.test(text) ? LATER_TIMEOUT_MS : 0, everyMs: 200 });
+  }
+
+  /** A block whose first line is the name of a file is that file; any other is run right away. */
+  async #program(language: string, text: string, line: number): Promise<void> {
+    const sign = language === 'python' ? '#' : '//';
+    const expected = expectedOfProgram(programComments(text, sign));
+    const [, file] = new RegExp(`^${sign} (\\S+\\.\\w+)\n`).exec(text) ?? [];
+    const name = file ?? `block-${line}.${PROGRAMS.get(language)}`;
+    writeFileSync(join(this.home.dir, name), text);
+    this.#files.set(name, expected);
+    if (file === undefined)
+      await this.#command({ text: `${language === 'python' ? 'python3' : 'node'} ${name}`, comments: [] });
+  }
+
+  #ofFile(command: string): RegExp | undefined {
+    for (const [name, prints] of this.#files) if (command.includes(name)) return prints;
+    return undefined;
+  }
+
+  #typed(command: string): Promise<string> {
+    return (this.#shell as ReaderShell).run(command, COMMAND_TIMEOUT_MS);
+  }
+
+  #terminal(name: string): ReaderTerminal {
+    const found = this.#terminals.get(name);
+    if (found === undefined) throw new Error(`${this.page} has no terminal ${name}`);
+    return found;
+  }
+
+  get #errors(): string {
+    return join(this.home.dir, 'tmp/stderr');
+  }
+
+  /** For whoever has to find out why. */
+  #said(): string {
+    const errors = existsSync(this.#errors) ? readFileSync(this.#errors, 'utf8') : '';
+    const beside = [...this.#terminals].map(([name, { printed }]) => `${name}: ${printed.replaceAll(ORDINARY, '')}`);
+    return [`stderr: ${errors}`, ...beside].join('\n');
+  }
+
+  async #end(): Promise<void> {
+    this.#shell?.end();
+    for (const terminal of this.#terminals.values()) await terminal.end();
+    this.home.remove();
+  }
+}
+
+function isServer({ words }: PageBlock): boolean {
+  return words.get('terminal') === SERVER;
+}

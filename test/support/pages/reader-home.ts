@@ -1,0 +1,86 @@
+/**
+ * Where a page is read: a directory that looks like a clone of this repository, with a place for data of its own, and the
+ * numbers of the ports, which pages say as they are by default and which are free ones here.
+ */
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { freePort } from '../free-port.js';
+import { findNatsServer } from '../nats-server.js';
+
+/** Ports of the process, by setting, and those that pages have for programs of the reader's. */
+const SERVED = { KV: 7100, QUEUE: 7200, MGMT: 7300, RESP: 6380, METRICS: 7400 };
+const OTHERS = [3000, 6399, 7500, 9100, 9200, 9300];
+/** What a clone has not, and what is the reader's own here. */
+const LEFT_OUT = new Set(['.git', '.millrace', '.cache', '.tools', 'docs']);
+const PROGRAMS_OF_PAGES = 'docs/guide';
+
+export class ReaderHome {
+  private constructor(
+    readonly dir: string,
+    private readonly ports: ReadonlyMap<string, number>,
+  ) {}
+
+  static async made(): Promise<ReaderHome> {
+    const dir = mkdtempSync(join(tmpdir(), 'millrace-reader-'));
+    const ports = new Map<string, number>();
+    for (const port of [...Object.values(SERVED), ...OTHERS]) ports.set(String(port), await freePort());
+    const home = new ReaderHome(dir, ports);
+    for (const name of readdirSync('.')) {
+      if (!LEFT_OUT.has(name)) symlinkSync(resolve(name), join(dir, name));
+    }
+    for (const name of ['tmp', 'bin']) mkdirSync(join(dir, name));
+    cpSync('docs', join(dir, 'docs'), { recursive: true });
+    for (const name of readdirSync(PROGRAMS_OF_PAGES).filter((name) => name.endsWith('.mjs'))) {
+      await writeFile(
+        join(dir, PROGRAMS_OF_PAGES, name),
+        home.here(await readFile(join(PROGRAMS_OF_PAGES, name), 'utf8')),
+      );
+    }
+    home.#puts('millrace', `exec '${process.execPath}' dist/src/cli/main.js "$@"`);
+    // What the tests have built is up to date, whatever its files' times say.
+    home.#puts('make', 'exec /usr/bin/make --no-print-directory -o dist/.built -o node_modules/.installed "$@"');
+    return home;
+  }
+
+  /** What is there, in the reader's own words: other ports, and another place for temporary files. */
+  here(text: string): string {
+    const numbers = new RegExp(`(?<![\\d.])(?:${[...this.ports.keys()].join('|')})(?!\\d)`, 'g');
+    return text
+      .replace(numbers, (port) => String(this.ports.get(port)))
+      .replaceAll(/(?<=[\s=])\/tmp\//g, `${this.dir}/tmp/`);
+  }
+
+  /** For what runs beside the process: any free ports are its own. */
+  get envBeside(): Record<string, string | undefined> {
+    const any = Object.keys(SERVED).map((name) => [`MILLRACE_${name}_PORT`, '0']);
+    return { ...this.env, ...Object.fromEntries(any) };
+  }
+
+  /** The settings that a reader's machine has beside the page's. */
+  get env(): Record<string, string | undefined> {
+    const served = Object.entries(SERVED).map(([name, port]) => [
+      `MILLRACE_${name}_PORT`,
+      String(this.ports.get(String(port))),
+    ]);
+    const server = findNatsServer();
+    return {
+      ...Object.fromEntries(served),
+      HOME: this.dir,
+      PATH: `${this.dir}/bin:${dirname(process.execPath)}:${process.env.PATH}`,
+      MILLRACE_NATS_SERVER: server.includes('/') ? resolve(server) : undefined,
+      MILLRACE_HEAP_MB: '256',
+    };
+  }
+
+  remove(): void {
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #puts(name: string, script: string): void {
+    const path = join(this.dir, 'bin', name);
+    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * What the fences of README and docs may say, so that `test/integration/docs` runs every block that a reader would: one that is
+ * not run says why, for a reason that is known here, and there are only so many of each.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { blocksOf, isRunnable, PROGRAMS, SHELL, takenBy } from '../../support/pages/page-blocks.js';
+
+/** Why a block is not run, and the most blocks that may say so. */
+const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> = {
+  tiers: { why: 'tests of this repository, which .ci/run runs: minutes each', most: 4 },
+  'other-shells': {
+    why: 'zsh and fish are not on every machine; test/integration/cli asks them where they are',
+    most: 1,
+  },
+};
+/** What is shown and never typed in. */
+const SHOWN = ['', 'text', 'json', 'yaml', 'ebnf', 'go'];
+const WORDS = ['norun', 'terminal', 'name', 'part-of', 'printed-by'];
+
+describe('the blocks of the pages', () => {
+  const pages = [
+    'README.md',
+    ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name)),
+  ];
+  const blocks = pages.flatMap(blocksOf);
+  const places = (found: typeof blocks) => found.map(({ page, line }) => `${page}:${line}`);
+
+  it('are in a language that is run, or that is only shown', () => {
+    const known = [SHELL, ...PROGRAMS.keys(), ...SHOWN];
+    expect(places(blocks.filter(({ language }) => !known.includes(language)))).to.deep.equal([]);
+  });
+
+  it('are all closed, and begin at the margin', () => {
+    for (const page of pages) {
+      const fences = readFileSync(page, 'utf8').match(/^ *```/gm) ?? [];
+      expect(fences, page).to.have.length(blocksOf(page).length * 2);
+    }
+  });
+
+  it('say nothing with words that nobody reads', () => {
+    const odd = blocks.filter(({ words }) => [...words.keys()].some((word) => !WORDS.includes(word)));
+    expect(places(odd)).to.deep.equal([]);
+  });
+
+  it('are no lines of a shell that only look like output', () => {
+    const hidden = blocks.filter(
+      ({ language, text }) => SHOWN.includes(language) && /^(?:\$ |millrace \w+ )/m.test(text),
+    );
+    expect(places(hidden)).to.deep.equal([]);
+  });
+
+  it('are left out for a reason that is known, and no more of them than now', () => {
+    const left = blocks.filter(({ words }) => words.has('norun'));
+    const unknown = left.filter(({ words }) => NOT_RUN[words.get('norun') ?? ''] === undefined);
+    expect(places(unknown)).to.deep.equal([]);
+    for (const [reason, { most }] of Object.entries(NOT_RUN)) {
+      expect(places(left.filter(({ words }) => words.get('norun') === reason)), reason).to.have.length(most);
+    }
+  });
+
+  it('are most of them run', () => {
+    expect(blocks.filter(isRunnable).length).to.be.above(120);
+  });
+
+  it('are parts of the files that they say', () => {
+    const parts = blocks.filter(({ words }) => words.has('part-of'));
+    expect(parts).not.to.be.empty;
+    const bare = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+    for (const { page, line, words, text } of parts) {
+      const file = readFileSync(join(dirname(page), words.get('part-of') as string), 'utf8');
+      expect(bare(file), `${page}:${line}`).to.contain(bare(text).replace(/,$/, ''));
+    }
+  });
+
+  it('take over only what is there', () => {
+    expect(pages.flatMap(takenBy)).not.to.be.empty;
+  });
+});
