@@ -3,9 +3,9 @@
  * own that is started by the README's words. A terminal that the page asks for again, such as `terminal=server`, is interrupted
  * first, as by Ctrl-C.
  *
- *  PGR1 every block that is run ends in time and with exit code 0, a terminal's when the page does
- *  PGR2 what comments say is printed is printed; a command that only looks is repeated, since lists are a moment behind
- *  PGR3 an error that is not expected is not printed
+ *  RPG1 every block that is run ends in time and with exit code 0, a terminal's when the page does
+ *  RPG2 what comments say is printed is printed; a command that only looks is repeated, since lists are a moment behind
+ *  RPG3 an error that is not expected is not printed
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
