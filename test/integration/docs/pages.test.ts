@@ -10,7 +10,7 @@ import { PageReading } from '../../support/pages/page-reading.js';
 
 const OF_MACHINES = 'docs/operations/cluster.md';
 const NEEDED = ['curl', 'redis-cli', 'redis-server', 'openssl', 'python3'];
-const PAGE_TIMEOUT_MS = 180_000;
+const PAGE_TIMEOUT_MS = 240_000;
 /** At a time: a page mostly waits. */
 const READERS = 3;
 /** `DOCS_PAGE=guide/publishing` reads one. */

@@ -7,8 +7,8 @@
  *  RPG2 what comments say is printed is printed; a command that only looks is repeated, since lists are a moment behind
  *  RPG3 an error that is not expected is not printed
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { eventually } from '../eventually.js';
 import { ReaderShell } from '../reader-shell.js';
 import { expectedOf, expectedOfProgram, inOrder, programComments } from './expected-output.js';
@@ -19,7 +19,8 @@ import { commandsOf, type ShellCommand } from './shell-commands.js';
 
 const SERVER = 'server';
 const SERVER_OF_ALL = 'README.md';
-const COMMAND_TIMEOUT_MS = 30_000;
+/** The longest are installing packages and building with them. */
+const COMMAND_TIMEOUT_MS = 90_000;
 /** Lists are behind by a second at most, and some of what a page expects elsewhere comes after ten; the rest is for a busy machine. */
 const LATER_TIMEOUT_MS = 30_000;
 const READY = /^ready kv=/m;
@@ -115,6 +116,7 @@ export class PageReading {
     const expected = expectedOfProgram(programComments(text, sign));
     const [, file] = new RegExp(`^${sign} (\\S+\\.\\w+)\n`).exec(text) ?? [];
     const name = file ?? `block-${line}.${PROGRAMS.get(language)}`;
+    mkdirSync(dirname(join(this.home.dir, name)), { recursive: true });
     writeFileSync(join(this.home.dir, name), text);
     this.#files.set(name, expected);
     if (file === undefined)

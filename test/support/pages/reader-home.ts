@@ -4,7 +4,7 @@
  */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { freePort } from '../free-port.js';
 import { findNatsServer } from '../nats-server.js';
@@ -71,6 +71,10 @@ export class ReaderHome {
       PATH: `${this.dir}/bin:${dirname(process.execPath)}:${process.env.PATH}`,
       MILLRACE_NATS_SERVER: server.includes('/') ? resolve(server) : undefined,
       MILLRACE_HEAP_MB: '256',
+      npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      NEXT_TELEMETRY_DISABLED: '1',
     };
   }
 

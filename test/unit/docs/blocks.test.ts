@@ -3,13 +3,20 @@
  * not run says why, for a reason that is known here, and there are only so many of each.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { Language, Parser } from 'web-tree-sitter';
 import { blocksOf, isRunnable, PROGRAMS, SHELL, takenBy } from '../../support/pages/page-blocks.js';
+
+const require = createRequire(import.meta.url);
 
 /** Why a block is not run, and the most blocks that may say so. */
 const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> = {
   tiers: { why: 'tests of this repository, which .ci/run runs: minutes each', most: 4 },
+  installed: { why: 'the packages are among those of this repository, in the versions of package.json', most: 2 },
+  'no-python-packages': { why: 'packages for Python are not to be had on every machine that tests', most: 1 },
+  'no-go': { why: 'nor is Go: its blocks are parsed', most: 1 },
   'other-shells': {
     why: 'zsh and fish are not on every machine; test/integration/cli asks them where they are',
     most: 1,
@@ -74,6 +81,16 @@ describe('the blocks of the pages', () => {
       const file = readFileSync(join(dirname(page), words.get('part-of') as string), 'utf8');
       expect(bare(file), `${page}:${line}`).to.contain(bare(text).replace(/,$/, ''));
     }
+  });
+
+  it('are Go where they say so, by its grammar', async () => {
+    await Parser.init();
+    const parser = new Parser().setLanguage(await Language.load(require.resolve('tree-sitter-go/tree-sitter-go.wasm')));
+    const isGo = (text: string) => parser.parse(text)?.rootNode.hasError === false;
+    const programs = blocks.filter(({ language }) => language === 'go');
+    expect(programs).not.to.be.empty;
+    expect(places(programs.filter(({ text }) => !isGo(text)))).to.deep.equal([]);
+    expect(isGo((programs[0]?.text ?? '').replace('{', '('))).to.equal(false);
   });
 
   it('take over only what is there', () => {
