@@ -88,7 +88,7 @@ async function open(c: DependencyContainer, face: Face, port: number, variable: 
 
 /** What the faces of databases have in common, and some of it the others too. */
 function sharedParts(c: DependencyContainer) {
-  const { clock, timers, random, metrics, log } = tokens.portsOf(c);
+  const { clock, timers, random, metrics, log, tracing } = tokens.portsOf(c);
   const gateway = c.resolve(tokens.GATEWAY);
   const { signIn } = c.resolve(tokens.CONFIG);
   const { view: access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
@@ -102,7 +102,7 @@ function sharedParts(c: DependencyContainer) {
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
   // It tells once a minute by itself, a line for each face.
   const guard = new SignInGuard({ clock, timers, log, metrics }, signIn.signInFailures);
-  const face = { gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers, metrics };
+  const face = { gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers, metrics, tracing };
   return { ...face, budget, guard, log: c.resolve(tokens.FACE_LOG) };
 }
 

@@ -21,6 +21,7 @@ import { registerQueueOwner } from './queue-module.js';
 import { registerRemoteSearch, registerSearch, startSearch } from './search-module.js';
 import { registerShards } from './shards-module.js';
 import * as tokens from './tokens.js';
+import { startTracing } from './tracing-module.js';
 
 export interface RunningProcess {
   /** `name=url`, in the order they are listed on the ready line. */
@@ -46,6 +47,7 @@ export function startProcess(config: Config, warnings: readonly string[], stoppi
   return Lifetime.begin(async (life): Promise<RunningProcess> => {
     const c = tokens.newContainer();
     registerBasics(c, config, lines);
+    await startTracing(c, life);
     const log = c.resolve(tokens.LOG);
     life.closeAtEnd(new ProcessWatch(c.resolve(tokens.METRICS).registry));
     for (const warning of warnings) log.warn('config.warning', { warning });

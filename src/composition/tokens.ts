@@ -33,6 +33,7 @@ import type {
   Log,
   MessageLog,
   NativeFace,
+  ProcessPorts,
   Random,
   ReadModelCare,
   RunLog,
@@ -92,6 +93,8 @@ export const BOOT_TIME = token<BootTime>('BootTime');
 /** It takes whatever a stranger can cause. */
 export const FACE_LOG = token<Log>('FaceLog');
 export const METRICS = token<PromMetrics>('Metrics');
+/** Empty where nothing is traced. */
+export const TRACING = token<Pick<ProcessPorts, 'tracing'>>('Tracing');
 export const MEMORY = token<ProcessMemory>('ProcessMemory');
 export const NATS = token<OpenedNats>('OpenedNats');
 export const BUS = token<Bus>('Bus');
@@ -145,5 +148,5 @@ export function storagePortsOf(c: DependencyContainer) {
 
 /** What the parts of a process reach the outside by. */
 export function portsOf(c: DependencyContainer) {
-  return { ...storagePortsOf(c), metrics: c.resolve(METRICS), bus: c.resolve(BUS) };
+  return { ...storagePortsOf(c), metrics: c.resolve(METRICS), bus: c.resolve(BUS), ...c.resolve(TRACING) };
 }

@@ -333,6 +333,16 @@ export const DEFAULTS = {
   bandwidthPriceCents: as(0, 'Of a GiB in or out, of requests, answers and bodies that are delivered.'),
   freeBandwidthBytes: as(0, 'Of each database and account in a month, before MILLRACE_BANDWIDTH_PRICE_CENTS counts.'),
 
+  // tracing
+  otlpEndpoint: unset(
+    'The base URL of a collector that takes OTLP over HTTP, mostly on port 4318; spans go to /v1/traces under it. Without it nothing is traced, and nothing of it is loaded.',
+  ),
+  otlpHeaders: unset('What the collector is sent beside the spans, such as authorization=Bearer and a token.'),
+  traceRatio: as(
+    0.01,
+    'The share of requests without a trace of their own that are traced. One in a hundred shows what is usual and costs next to nothing; 1 is for development. Callers that bring a trace decide by themselves.',
+  ),
+
   // first start
   kvToken: generated('The first database works without a call to the management API.'),
   kvReadonlyToken: generated('As MILLRACE_KV_TOKEN, for readers.'),

@@ -1,5 +1,6 @@
 /** Settings in the shape that faces take them. */
 import type { Config } from './schema.js';
+import type { Secret } from './secret.js';
 
 /**
  * Bounds of the key-value face; those of other faces are behind them: a message's account has its plan, management itself.
@@ -34,4 +35,10 @@ export function httpFaceOptionsOf({ http, faces }: Config) {
     },
     aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
   };
+}
+
+/** A setting of headers as headers. They may be credentials: nobody shows them. */
+export function headersOfSetting(setting: Secret | undefined): Record<string, string> {
+  const pairs = setting?.reveal().split(',') ?? [];
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
 }

@@ -8,7 +8,7 @@
  *  KI2 `write` gives a text that `read` turns into an equal value; a secret's gives the mask
  *  KI3 no value that is accepted holds a control character, so each fits a line
  */
-import { IsArray, IsBoolean, IsIn, IsInstance, IsInt, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInstance, IsInt, IsNumber, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { MASK, Secret } from './secret.js';
 
 export interface SettingKind {
@@ -75,6 +75,16 @@ export function writeBytes(count: number): string {
   return String(count);
 }
 
+/** A share of the whole: `0.01`. */
+export function fraction(): SettingKind {
+  return {
+    accepts: 'a number from 0 to 1',
+    rules: [IsNumber(), Min(0), Max(1)],
+    read: (text) => (/^\d(\.\d{1,9})?$/.test(text) ? Number(text) : text),
+    write: String,
+  };
+}
+
 // ── choices ────────────────────────────────────────────────────────────────────────────────────────
 
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): SettingKind {
@@ -123,6 +133,12 @@ export function secretToken(): SettingKind {
 
 export function secretText(): SettingKind {
   return secret('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u);
+}
+
+/** Headers of a request as `name=value`, separated by commas; they may be credentials. */
+export function secretHeaders(): SettingKind {
+  const one = '[A-Za-z0-9-]{1,128}=[ -+\\--~]{1,2048}';
+  return secret('name=value pairs of headers, separated by commas', new RegExp(`^${one}(,${one}){0,15}$`));
 }
 
 function secret(accepts: string, pattern: RegExp): SettingKind {

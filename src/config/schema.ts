@@ -16,11 +16,13 @@ import {
 } from './address-kinds.js';
 import {
   bytes,
+  fraction,
   milliseconds,
   oneOf,
   oneOfNumbers,
   path,
   port,
+  secretHeaders,
   secretText,
   secretToken,
   someOf,
@@ -202,6 +204,13 @@ class PriceSettings {
   @setting(bytes(0, 1024 * GIB)) readonly freeBandwidthBytes!: number;
 }
 
+/** Where traces go. */
+class TracingSettings {
+  @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
+  @setting(secretHeaders()) readonly otlpHeaders!: Secret | undefined;
+  @setting(fraction()) readonly traceRatio!: number;
+}
+
 /** What the first start creates; generated where not given. */
 export class FirstStartSettings {
   @setting(secretToken()) readonly kvToken!: Secret | undefined;
@@ -231,6 +240,7 @@ export class Config {
   readonly destinations = new DestinationSettings();
   readonly delivery = new DeliveryConfig();
   readonly prices = new PriceSettings();
+  readonly tracing = new TracingSettings();
   readonly firstStart = new FirstStartSettings();
 
   /** The process runs its own nats-server. */

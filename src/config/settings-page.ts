@@ -17,6 +17,7 @@ const TITLES: Readonly<Record<string, string>> = {
   destinations: 'Destinations of deliveries',
   delivery: 'Deliveries and the queue',
   prices: 'Prices',
+  tracing: 'Traces',
   signIn: 'Signing in',
   firstStart: 'First start',
 };

@@ -13,4 +13,5 @@ export * from './process-report.js';
 export * from './public-ids.js';
 export * from './queue-placement.js';
 export * from './statistics-snapshot.js';
+export * from './trace.js';
 export * from './user-tokens.js';

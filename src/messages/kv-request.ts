@@ -16,6 +16,7 @@ import {
   tuple,
   wordOf,
 } from '../kernel/schema/index.js';
+import type { Span } from './trace.js';
 
 /** Its characters are below 256, so that any encoding of texts holds it. */
 const byteString = text<ByteString>();
@@ -120,6 +121,8 @@ export interface KvRequest extends RecordType<typeof asked & typeof details> {
   /** Has whoever asked left? What is half done ends then, what only reads is not begun. Asked where the asker is. */
   readonly isGone?: (() => boolean) | undefined;
   readonly place?: RequestPlace | undefined;
+  /** Undefined: it is not traced. */
+  readonly trace?: Span | undefined;
 }
 
 /** It travels so: a process of an earlier version sends no details. */

@@ -41,3 +41,4 @@ export * from './sql.js';
 export * from './statistics.js';
 export * from './storage-gauge.js';
 export * from './timers.js';
+export * from './tracing.js';

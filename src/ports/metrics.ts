@@ -53,6 +53,11 @@ export const COUNTERS = {
   },
   millrace_queue_refused_total: { help: 'Calls refused because their account has as much waiting as it may.' },
   millrace_intake_told_total: { help: 'Messages that were kept for an owner that did not answer.' },
+  millrace_trace_spans_exported_total: { help: 'Spans of traces that the collector took.' },
+  millrace_trace_spans_dropped_total: {
+    help: 'Spans of traces that were lost: the queue was full, or the collector did not take them.',
+    label: 'reason',
+  },
   millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
 } as const;
 

@@ -8,6 +8,7 @@ import type { Metrics } from './metrics.js';
 import type { ObjectStore } from './object-store.js';
 import type { Random } from './random.js';
 import type { Timers } from './timers.js';
+import type { Tracing } from './tracing.js';
 
 /** They are those of a process, a thread and a command alike. */
 export interface StoragePorts {
@@ -23,4 +24,6 @@ export interface StoragePorts {
 export interface ProcessPorts extends StoragePorts {
   readonly metrics: Metrics;
   readonly bus: Bus;
+  /** Left out: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }

@@ -130,6 +130,16 @@ describe('architecture', () => {
     expect(strays.map(({ file }) => file)).to.deep.equal([]);
   });
 
+  it('keeps the packages of traces in their adapter, which is loaded where traces are asked for', () => {
+    const strays = imports.filter(
+      ({ file, specifier }) => specifier.startsWith('@opentelemetry/') && !file.startsWith('adapters/otlp/'),
+    );
+    expect(strays.map(({ file }) => file)).to.deep.equal([]);
+    const loading = files.filter((file) => /(?:from|import) '[^']*adapters\/otlp\//.test(textOf(file)));
+    expect(loading).to.deep.equal([]);
+    expect(textOf('composition/tracing-module.ts')).to.contain("await import('../adapters/otlp/index.js')");
+  });
+
   it('has no long functions, and no constructors with many parameters', () => {
     const long = files.flatMap((file) =>
       functionLengths(textOf(file))

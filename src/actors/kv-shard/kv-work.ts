@@ -1,8 +1,14 @@
 /** One request for a partition of a database, on its way through an actor. */
-import type { Caller, Permissions, Reply, SlicedCommand } from '../../domain/kv/index.js';
+import { type Caller, findCommand, type Permissions, type Reply, type SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
-import { type KvRequest, type KvResponse, parseKvPartition, type ScriptDenial } from '../../messages/index.js';
-import type { Work } from '../runtime/index.js';
+import {
+  type KvRequest,
+  type KvResponse,
+  parseKvPartition,
+  type ScriptDenial,
+  type Span,
+} from '../../messages/index.js';
+import { type Work, WorkTrace } from '../runtime/index.js';
 
 const REST_PLAIN: Caller = { mayPause: true };
 const REST_TRANSACTION: Caller = { isNested: true, mayPause: true };
@@ -46,6 +52,8 @@ export class KvWork implements Work {
   askedOf: { readonly latestToken: string } = NOTHING_STORED;
   /** Set while it waits for a key. */
   onGiveUp: (() => void) | undefined;
+  /** Undefined: it is not traced. */
+  trace: WorkTrace | undefined;
   #caller: Caller | undefined;
   #isGivenUp = false;
 
@@ -54,7 +62,9 @@ export class KvWork implements Work {
     private readonly onReply: (response: KvResponse) => void,
     private readonly onFailure: (error: MillraceError) => void,
     readonly commandId?: CommandId | undefined,
-  ) {}
+  ) {
+    if (request.trace !== undefined) this.trace = traceOf(request, request.trace);
+  }
 
   get tenant(): string {
     return this.request.database;
@@ -96,6 +106,7 @@ export class KvWork implements Work {
   }
 
   release(position: number): void {
+    this.trace?.released(position);
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.askedOf.latestToken;
     const { replies, isAborted, isFull, scriptReads, denials, hasSaid } = this;
     const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
@@ -104,6 +115,7 @@ export class KvWork implements Work {
   }
 
   reject(error: MillraceError): void {
+    this.trace?.failed(error.code);
     this.onFailure(error);
   }
 
@@ -116,4 +128,18 @@ export class KvWork implements Work {
     this.#isGivenUp = true;
     this.onGiveUp?.();
   }
+}
+
+/** Named for the command, by its row of the table; for what is more than one by what they are together. */
+function traceOf({ mode, commands, database }: KvRequest, within: Span): WorkTrace | undefined {
+  const [first] = commands;
+  const name = mode === 'single' && first !== undefined ? (findCommand(first)?.name ?? mode) : mode;
+  const batch = commands.length === 1 ? undefined : commands.length;
+  const span = within.child(name, 'internal', {
+    'db.system.name': 'millrace',
+    'db.operation.name': name,
+    'db.operation.batch.size': batch,
+    'db.namespace': database,
+  });
+  return span === undefined ? undefined : new WorkTrace(span);
 }

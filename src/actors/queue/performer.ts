@@ -14,8 +14,19 @@ import {
   KEPT_RESPONSE_BYTES,
 } from '../../domain/queue/index.js';
 import { describeError, type Gathered, Gathering, isMillraceError } from '../../kernel/index.js';
-import type { CallOutcome, Clock, DeliverySigner, HttpOut, Log, Metrics, Timer, Timers } from '../../ports/index.js';
+import type {
+  CallOutcome,
+  Clock,
+  DeliverySigner,
+  HttpOut,
+  Log,
+  Metrics,
+  Timer,
+  Timers,
+  Tracing,
+} from '../../ports/index.js';
 import type { AccountQueue, StartedAttempt } from './account-queue.js';
+import { AttemptTrace } from './attempt-trace.js';
 import { type ListLimits, ListMemory } from './list-memory.js';
 import type { AttemptPerformer } from './queue-plane.js';
 import { QueueWork } from './queue-work.js';
@@ -41,6 +52,8 @@ export interface PerformerPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Left out: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   /** False while the owner's lease is in doubt; what is to be sent waits. */
   mayCall(): boolean;
   /** It goes to the actor whose attempts these are. */
@@ -71,6 +84,8 @@ interface Call extends Gathered {
   /** The room that its list has among those being delivered; `awaited`: it cannot be fetched, and has no room yet. */
   room: 'none' | 'held' | 'awaited' | 'held-long';
   pause: Timer | undefined;
+  /** Undefined: it is not traced. */
+  readonly trace: AttemptTrace | undefined;
 }
 
 export class Performer implements AttemptPerformer {
@@ -104,7 +119,9 @@ export class Performer implements AttemptPerformer {
     const plan = planOf(attempt, maxBytes);
     const room = plan.kind !== 'list' ? 'none' : plan.bytes > maxBytes ? 'awaited' : 'held';
     if (room === 'held') this.#lists.take(plan.bytes);
-    const call: Call = { queue, terms, attempt, plan, room, pause: undefined, place: -1 };
+    const { tracing } = this.ports;
+    const trace = tracing === undefined ? undefined : AttemptTrace.begin(tracing, attempt);
+    const call: Call = { queue, terms, attempt, plan, room, pause: undefined, trace, place: -1 };
     this.#calls.add(call);
     this.#toBegin.push(call);
     if (this.#toBegin.length === 1) this.ports.timers.soon(() => this.#beginSome());
@@ -147,6 +164,7 @@ export class Performer implements AttemptPerformer {
 
   #forget(call: Call): void {
     if (!this.#calls.delete(call)) return;
+    call.trace?.end();
     if (call.room === 'held') this.#lists.giveBack(call.plan.bytes);
     else if (call.room === 'held-long') this.#lists.giveBackLong(call.plan.bytes);
   }
@@ -227,12 +245,13 @@ export class Performer implements AttemptPerformer {
     const messageId = run?.entries.at(-1)?.messageId ?? id;
     const isListLeftOut = plan.kind === 'list-left-out';
     const sentBody = tellsOfSent(attempt) ? sent.body : undefined;
+    const header = headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut });
     void http
       .send({
         url,
         tenant: queue.account,
         method: settings.method,
-        headers: headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut }),
+        headers: call.trace === undefined ? header : call.trace.sending(settings.method, header, retried),
         body,
         timeoutMs: Math.min(timeoutSeconds, settings.timeoutSeconds ?? timeoutSeconds) * 1000,
         maxResponseBytes: tellsOfAnswer(attempt) ? Math.max(maxMessageBytes, KEPT_RESPONSE_BYTES) : KEPT_RESPONSE_BYTES,
@@ -240,6 +259,7 @@ export class Performer implements AttemptPerformer {
       })
       .then((outcome) => {
         this.#seconds.observe((clock.monotonicMs() - sentAtMs) / 1000);
+        call.trace?.answered(outcome);
         this.#concludeCall(call, outcome, sentBody);
       });
   }
@@ -285,6 +305,7 @@ export class Performer implements AttemptPerformer {
       // The activation is over, or being handed over: the attempt is open, and its successor makes it again.
       this.#forget(call);
     });
+    call.trace?.around(work);
     this.ports.submit(work);
   }
 }

@@ -15,7 +15,7 @@
 import { decodeQueueReply, encodeIntakeRecord, encodeQueueCommand } from '../../codec/queue/index.js';
 import { bytesOfItems, type PublishItem, type QueueCommand, type QueueReply, rowOf } from '../../domain/queue/index.js';
 import { type AccountId, isMillraceError, MillraceError } from '../../kernel/index.js';
-import { queuePartition } from '../../messages/index.js';
+import { queuePartition, type Span } from '../../messages/index.js';
 import type { Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
 import { type ShardActor, ShardBook, type ShardCaller, type ShardHost } from '../runtime/index.js';
 import { inDoubt, isDoubt, isWithoutOwner, isWorthAsking } from './outcome-doubts.js';
@@ -45,6 +45,16 @@ export interface QueueGatewayPorts {
   readonly host: Pick<ShardHost<QueueWork>, 'actorOf'> | undefined;
 }
 
+/** One command on its way. */
+interface Asked {
+  readonly account: AccountId;
+  readonly command: QueueCommand;
+  /** Undefined: it is not traced. */
+  readonly trace: Span | undefined;
+  /** On the monotonic clock. */
+  readonly endMs: number;
+}
+
 /** Clients are told to come again in as long. */
 const FULL_MS = 10_000;
 
@@ -61,19 +71,21 @@ export class QueueShardGateway implements QueueGateway {
     this.#shards = new ShardBook('queue', shardCount, queuePartition);
   }
 
-  ask(account: AccountId, command: QueueCommand): Promise<QueueReply> {
+  ask(account: AccountId, command: QueueCommand, trace?: Span): Promise<QueueReply> {
     const endMs = this.ports.clock.monotonicMs() + this.limits.holdMs;
     const actor = this.ports.host?.actorOf(this.#shards.shardOf(account));
-    if (actor?.state !== 'serving') return this.#route(account, command, endMs);
+    if (actor?.state !== 'serving') return this.#route({ account, command, trace, endMs });
     // The common case, without a second promise; failures take the longer way.
     return new Promise((resolve, reject) => {
-      const again = (error: MillraceError) => this.#again(account, command, error, endMs).then(resolve, reject);
-      actor.submit(new QueueWork(account, command, resolve, again));
+      const again = (error: MillraceError) =>
+        this.#again({ account, command, trace, endMs }, error).then(resolve, reject);
+      const work = new QueueWork(account, command, resolve, again);
+      actor.submit(trace === undefined ? work : work.traceWithin(trace));
     });
   }
 
-  publish(account: AccountId, items: readonly PublishItem[]): Promise<QueueReply> {
-    const asked = this.ask(account, { type: 'Publish', items, isTold: false });
+  publish(account: AccountId, items: readonly PublishItem[], trace?: Span): Promise<QueueReply> {
+    const asked = this.ask(account, { type: 'Publish', items, isTold: false }, trace);
     if (!items.every(needsOnlyAPromise)) return asked;
     return this.#isFull(account) ? this.#noted(account, asked) : this.#orTold(account, items, asked);
   }
@@ -99,31 +111,27 @@ export class QueueShardGateway implements QueueGateway {
   }
 
   /** @param wasInDoubt an earlier try may have been executed */
-  async #again(
-    account: AccountId,
-    command: QueueCommand,
-    error: unknown,
-    endMs: number,
-    wasInDoubt = false,
-  ): Promise<QueueReply> {
+  async #again(asked: Asked, error: unknown, wasInDoubt = false): Promise<QueueReply> {
+    const { command, endMs } = asked;
     const isTooLate = this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs;
     if (isTooLate || !isWorthAsking(error, command)) throw wasInDoubt ? inDoubt(error) : error;
     await this.ports.timers.pause(this.limits.retryEveryMs);
     const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !rowOf(command).isRead);
-    return this.#route(account, command, endMs, isInDoubt);
+    return this.#route(asked, isInDoubt);
   }
 
-  async #route(account: AccountId, command: QueueCommand, endMs: number, isInDoubt = false): Promise<QueueReply> {
+  async #route(asked: Asked, isInDoubt = false): Promise<QueueReply> {
+    const { account, command, endMs } = asked;
     const shard = this.#shards.shardOf(account);
     const { host, caller } = this.ports;
     const actor = host?.actorOf(shard);
     try {
-      if (actor !== undefined && actor.state !== 'draining') return await submit(actor, account, command);
+      if (actor !== undefined && actor.state !== 'draining') return await submit(actor, asked);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const body = encodeQueueCommand({ account, command });
       return decodeQueueReply(await caller.call(shard, body, rowOf(command).isRead === true, false, endMs));
     } catch (error) {
-      return this.#again(account, command, error, endMs, isInDoubt);
+      return this.#again(asked, error, isInDoubt);
     }
   }
 
@@ -193,8 +201,11 @@ export class QueueShardGateway implements QueueGateway {
   }
 }
 
-function submit(actor: ShardActor<QueueWork>, account: AccountId, command: QueueCommand): Promise<QueueReply> {
-  return new Promise((resolve, reject) => actor.submit(new QueueWork(account, command, resolve, reject)));
+function submit(actor: ShardActor<QueueWork>, { account, command, trace }: Asked): Promise<QueueReply> {
+  return new Promise((resolve, reject) => {
+    const work = new QueueWork(account, command, resolve, reject);
+    actor.submit(trace === undefined ? work : work.traceWithin(trace));
+  });
 }
 
 /**

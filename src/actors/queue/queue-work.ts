@@ -1,8 +1,8 @@
 /** One command for an account's queue, on its way through an actor. */
 import { COMMAND_BYTES, type QueueCommand, type QueueReply, type QueueSteps, rowOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type CommandId, type MillraceError, type PartitionName } from '../../kernel/index.js';
-import { queuePartition } from '../../messages/index.js';
-import type { Work } from '../runtime/index.js';
+import { queuePartition, type Span } from '../../messages/index.js';
+import { type Work, WorkTrace } from '../runtime/index.js';
 
 export class QueueWork implements Work {
   readonly commands = 1;
@@ -16,6 +16,8 @@ export class QueueWork implements Work {
   reply: QueueReply | Promise<QueueReply> | undefined;
   /** What is left of a command that runs in steps, once it has begun. */
   steps: QueueSteps | undefined;
+  /** Undefined: it is not traced. */
+  trace: WorkTrace | undefined;
 
   constructor(
     readonly account: AccountId,
@@ -28,6 +30,16 @@ export class QueueWork implements Work {
     this.bytes = rowOf(command).bytes?.(command) ?? COMMAND_BYTES;
   }
 
+  /** It is a part of something that is traced. */
+  traceWithin(span: Span): this {
+    const own = span.child(this.command.type, 'internal', {
+      'messaging.system': 'millrace',
+      'messaging.operation.name': this.command.type,
+    });
+    if (own !== undefined) this.trace = new WorkTrace(own);
+    return this;
+  }
+
   get tenant(): string {
     return this.account;
   }
@@ -37,6 +49,7 @@ export class QueueWork implements Work {
   }
 
   release(position: number): void {
+    this.trace?.released(position);
     if (this.command.type === 'GetPosition') {
       this.onReply({ type: 'Position', position });
       return;
@@ -48,6 +61,7 @@ export class QueueWork implements Work {
   }
 
   reject(error: MillraceError): void {
+    this.trace?.failed(error.code);
     this.onFailure(error);
   }
 }

@@ -30,3 +30,4 @@ export { ShardTime } from './shard-time.js';
 export { ShardWriter } from './shard-writer.js';
 export { DEFAULT_SNAPSHOT_POLICY, type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 export type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn, Work } from './work.js';
+export { WorkTrace } from './work-trace.js';

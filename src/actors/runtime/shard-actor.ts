@@ -414,6 +414,7 @@ export class ShardActor<W extends Work> {
   #finish(work: W): void {
     const { readsNeedBarrier } = this.activation;
     const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
+    if (work.trace !== undefined) this.#traceExecuted(work, waitsFor);
     if (waitsFor === this.#open.turn.number) this.#open.waiting.push(work);
     else if (waitsFor === this.#inFlight?.turn.number) this.#inFlight.waiting.push(work);
     else if (this.activation.mayAnswerReads(this.#lastAppendSentAtMs)) work.release(this.#pen().head.position);
@@ -421,6 +422,11 @@ export class ShardActor<W extends Work> {
       this.#unproven.push(work);
       this.#sweepLater();
     }
+  }
+
+  #traceExecuted({ trace, hasWritten }: W, waitsFor: number): void {
+    const waits = waitsFor === this.#open.turn.number || waitsFor === this.#inFlight?.turn.number;
+    trace?.executed(this.shard, waits ? (hasWritten ? 'for-its-entry' : 'for-an-entry') : undefined);
   }
 
   #releaseRead(work: W): void {

@@ -7,6 +7,7 @@ import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
 import type { CommandId, MillraceError, PartitionName } from '../../kernel/index.js';
 import type { Manifest } from '../../messages/index.js';
+import type { WorkTrace } from './work-trace.js';
 
 export interface Work {
   /** Database or account: what fairness is kept between. */
@@ -29,6 +30,8 @@ export interface Work {
   hasWritten: boolean;
   /** Somebody is told of what it has published or done. */
   readonly hasSaid?: boolean;
+  /** Left out: it is not traced. */
+  readonly trace?: WorkTrace | undefined;
   /** Gives the answer. `position` is the shard's last stored one. */
   release(position: number): void;
   reject(error: MillraceError): void;

@@ -64,6 +64,8 @@ export interface OpenRunAttempt {
   readonly part: RunPart;
   /** Role `step`: the run's entries up to the one that is delivered. Else empty. */
   readonly entries: readonly RunEntry[];
+  /** What its trigger said; undefined where the run is over. */
+  readonly trigger?: Envelope | undefined;
 }
 
 const MAX_IN_FLIGHT_PER_ORIGIN = 200;
@@ -252,7 +254,7 @@ export class QueueEngine {
     if (place === undefined) return attempt;
     const { part, run } = place;
     const entries = part.role === 'step' && run !== undefined ? run.entries.slice(0, part.index + 1) : [];
-    return { run: { part, entries }, ...attempt };
+    return { run: { part, entries, trigger: run?.shared.envelope }, ...attempt };
   }
 
   #turn(context: QueueContext, record: RecordEvent): QueueTurn {

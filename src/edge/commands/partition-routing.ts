@@ -48,7 +48,7 @@ export interface RoutedReplies {
 /** What a request says beside its commands. */
 export type RequestDetails = Pick<
   KvRequest,
-  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone' | 'place'
+  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone' | 'place' | 'trace'
 >;
 
 const NO_DETAILS: RequestDetails = {};
@@ -107,7 +107,7 @@ function requestOf(
   partition: PartitionName,
   mode: KvMode,
   { commands, bytes }: AdmittedCommands,
-  { client, waiter, watches, trackFor, maxAnswerBytes, isGone, place }: RequestDetails,
+  { client, waiter, watches, trackFor, maxAnswerBytes, isGone, place, trace }: RequestDetails,
 ): KvRequest {
   return {
     database,
@@ -123,6 +123,7 @@ function requestOf(
     isGone,
     place,
     partitions: countOfSeveral(partitions),
+    trace,
   };
 }
 

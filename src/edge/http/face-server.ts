@@ -18,13 +18,14 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import type { Clock, Freshness, Metrics, Timers } from '../../ports/index.js';
+import type { Clock, Freshness, Metrics, Timers, Tracing } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
 import { listen, stopAccepting, untilSilent } from './listening.js';
-import { PlainConnections } from './plain-connections.js';
+import { PlainConnections, type PlainParts } from './plain-connections.js';
 import { FaceRequest } from './request-body.js';
 import { CLIENT_GONE, RequestMetrics } from './request-metrics.js';
+import { endRequest, RequestTraces } from './request-traces.js';
 
 const HOST = 'host';
 /** Node's code for headers that are too large. */
@@ -65,6 +66,8 @@ export interface FaceServerParts {
   /** Its first word in the log. */
   readonly name: string;
   readonly metrics: Metrics;
+  /** Left out: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly tls?: TlsTexts | undefined;
   /** Left out: every request is handled at once. */
   readonly freshness?: Freshness | undefined;
@@ -82,8 +85,9 @@ export interface FaceServer {
 }
 
 export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): FaceServer {
-  const { limits, tls, clock, timers, freshness, name, metrics } = parts;
+  const { limits, tls, clock, timers, freshness, name, metrics, tracing } = parts;
   const requests = new RequestMetrics(name, metrics);
+  const told = { requests, traces: tracing && new RequestTraces(name, tracing) };
   const server = boundedServer(limits, tls);
   const mostHeaderParts = 2 * limits.maxHeadersCount; // Names and values in turn.
   let isLeaving = false;
@@ -92,7 +96,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   const handle = (request: FaceRequest, response: ServerResponse) => {
     usedAtMs = clock.nowMs();
     if (isLeaving) response.shouldKeepAlive = false;
-    count(request, response, requests, clock);
+    tell(request, response, told, clock);
     const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
     if (isTooLong || !hasOneHost(request)) {
       refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
@@ -110,7 +114,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseRaw(socket, face.protocolRefusal(code)));
   const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
-  const plain = isPlainToo ? plainConnectionsOf(server, parts, face, requests) : undefined;
+  const plain = isPlainToo ? plainConnectionsOf(server, parts, face, told) : undefined;
   server.on('connection', (socket: Socket) => {
     usedAtMs = clock.nowMs();
     sockets.add(socket);
@@ -146,14 +150,14 @@ function plainConnectionsOf(
   server: http.Server,
   { limits, clock, freshness }: FaceServerParts,
   face: FaceBehaviour,
-  requests: RequestMetrics,
+  told: Told,
 ): PlainConnections {
   const [accept] = server.listeners('connection');
   server.removeAllListeners('connection');
   return new PlainConnections({
     clock,
     limits,
-    requests,
+    ...told,
     // What is there of both is all that such a face uses.
     handle: (request, response) =>
       face.handle(request as unknown as FaceRequest, response as unknown as ServerResponse),
@@ -163,12 +167,17 @@ function plainConnectionsOf(
   });
 }
 
+/** Who is told of each request. */
+type Told = Pick<PlainParts, 'requests' | 'traces'>;
+
 /** A client that goes before its answer has a status of its own. */
-function count(request: FaceRequest, response: ServerResponse, requests: RequestMetrics, clock: Clock): void {
+function tell(request: FaceRequest, response: ServerResponse, { requests, traces }: Told, clock: Clock): void {
+  if (traces !== undefined) request.trace = traces.begin(request);
   const askedAtMs = clock.monotonicMs();
   response.once('close', () => {
     const status = response.headersSent ? response.statusCode : CLIENT_GONE;
     requests.answered(request.route, status, clock.monotonicMs() - askedAtMs);
+    if (request.trace !== undefined) endRequest(request.trace, request.method, request.route, status);
   });
 }
 

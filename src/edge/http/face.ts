@@ -1,6 +1,14 @@
 /** What every face that has a port of its own is made of: who asks, what is held for it, what failed, and its server. */
 import { ByteBudget, describeError } from '../../kernel/index.js';
-import { type Clock, type Freshness, type Log, type Metrics, type Timers, UNWATCHED } from '../../ports/index.js';
+import {
+  type Clock,
+  type Freshness,
+  type Log,
+  type Metrics,
+  type Timers,
+  type Tracing,
+  UNWATCHED,
+} from '../../ports/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientAddresses, type ProxyRange } from './client-address.js';
 import { createFaceServer, type FaceBehaviour, type FaceServer, type TlsTexts } from './face-server.js';
@@ -13,6 +21,8 @@ export interface FaceParts<Limits extends HttpLimits = HttpLimits> {
   readonly log: Log;
   /** Left out: nobody watches. */
   readonly metrics?: Metrics | undefined;
+  /** Left out: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly limits: Limits;
   /** Whose word counts on who asks; without them the peer is who asks. */
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
@@ -55,14 +65,14 @@ export abstract class Face<Parts extends FaceParts> {
     onDrain: () => void = () => {},
   ): FaceServer {
     const { name } = this;
-    const { limits, log, clock, timers, metrics = UNWATCHED } = this.parts;
+    const { limits, log, clock, timers, tracing, metrics = UNWATCHED } = this.parts;
     const acceptFailed = (error: Error) => log.warn(`${name}.accept-failed`, { error: describeError(error) });
     const drain = () => {
       this.isDraining = true;
       onDrain();
     };
     return createFaceServer(
-      { name, metrics, limits, clock, timers, tls, freshness },
+      { name, metrics, tracing, limits, clock, timers, tls, freshness },
       { ...behaviour, acceptFailed, drain },
     );
   }

@@ -14,6 +14,7 @@ import type { HttpLimits } from './http-limits.js';
 import { type PlainAnswers, PlainRequest, PlainResponse } from './plain-exchange.js';
 import { type PlainHead, PlainHeads } from './plain-head.js';
 import type { RequestMetrics } from './request-metrics.js';
+import { endRequest, type RequestTraces } from './request-traces.js';
 
 /** A longer body is counted for its tenant while it arrives, and mostly comes in several pieces. */
 const MAX_PLAIN_BODY_BYTES = 16 * 1024;
@@ -30,6 +31,8 @@ export interface PlainParts {
   isFresh(): boolean;
   /** Told of each answer when it is over. */
   readonly requests: RequestMetrics;
+  /** Undefined: nothing is traced. */
+  readonly traces: RequestTraces | undefined;
   /** Nothing was said for too long. */
   refuseSilent(socket: Socket): void;
 }
@@ -155,6 +158,7 @@ class PlainConnection {
       this.#waiting = undefined;
       this.#handOver(bytes);
     });
+    if (parts.traces !== undefined) request.trace = parts.traces.begin(request);
     this.#waiting = end < bytes.length ? bytes.subarray(end) : undefined;
     const response = new PlainResponse(request, this.all, () => this.#answered(response));
     this.#answering = response;
@@ -164,7 +168,9 @@ class PlainConnection {
   #answered(response: PlainResponse): void {
     const { socket } = this;
     const { clock, requests } = this.all.parts;
-    requests.answered(response.req.route, response.statusCode, clock.monotonicMs() - this.#askedAtMs);
+    const { route, method, trace } = response.req;
+    requests.answered(route, response.statusCode, clock.monotonicMs() - this.#askedAtMs);
+    if (trace !== undefined) endRequest(trace, method, route, response.statusCode);
     this.#answering = undefined;
     if (response.isLast || this.all.isEnding) socket.destroySoon();
     else if (this.#waiting !== undefined) queueMicrotask(() => this.#goOn());

@@ -5,6 +5,7 @@
 import { EventEmitter } from 'node:events';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Span } from '../../messages/index.js';
 import type { PlainHead } from './plain-head.js';
 import { CLIENT_GONE, NO_ROUTE } from './request-metrics.js';
 
@@ -13,6 +14,8 @@ export class PlainRequest {
   readonly complete = true;
   /** What it is counted as: the declared route, once it has been found. */
   route = NO_ROUTE;
+  /** Undefined: it is not traced. */
+  trace: Span | undefined;
 
   readonly method: PlainHead['method'];
   readonly url: string;

@@ -13,6 +13,7 @@
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { type ByteBudget, GrowingBytes, type Hold } from '../../kernel/index.js';
+import type { Span } from '../../messages/index.js';
 import { MAX_DISCARDED_BYTES, MAX_STRANGERS_BODY_BYTES, STRANGERS_LINGER_MS } from './http-limits.js';
 import { PlainRequest } from './plain-exchange.js';
 import { NO_ROUTE } from './request-metrics.js';
@@ -23,6 +24,8 @@ export class FaceRequest extends IncomingMessage {
   #held: (Buffer | null)[] = [];
   /** What it is counted as: the declared route, once it has been found. */
   route = NO_ROUTE;
+  /** Undefined: it is not traced. */
+  trace: Span | undefined;
 
   /** @param sink called with each piece, and with null at the end; undefined: the stream has the rest */
   sendBodyTo(sink: ((chunk: Buffer | null) => void) | undefined): void {

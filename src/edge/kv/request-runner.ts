@@ -166,10 +166,10 @@ const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } 
 /** Scripts ask for each of their commands what the user may do: the owner has to know. */
 function detailsOf(
   { user, rules }: KvGrant,
-  { response }: KvExchange,
+  { request: { trace }, response }: KvExchange,
   maxAnswerBytes: number | undefined,
 ): RequestDetails {
   const isGone = () => response.destroyed;
-  const details = maxAnswerBytes === undefined ? { isGone } : { isGone, maxAnswerBytes };
+  const details = maxAnswerBytes === undefined ? { isGone, trace } : { isGone, trace, maxAnswerBytes };
   return rules === undefined ? details : { ...details, client: { ...REST_CLIENT, user, rules } };
 }

@@ -16,6 +16,7 @@ import { beyondQuota } from '../error-map.js';
 import type { LargeDocument } from '../http/large-json.js';
 import { type HeaderWords, invalid, RefusedRequest } from '../http/refused.js';
 import type { MessageDestination } from './destination.js';
+import { withTrace } from './message-trace.js';
 import type { QueueCall } from './queue-call.js';
 
 export interface AskedMessage {
@@ -33,7 +34,8 @@ export interface AskedMessage {
 
 /** @throws Refused 400 */
 export function publishItem(call: QueueCall, asked: AskedMessage): PublishItem {
-  const { destination, raw, queueName, body, isAlias } = asked;
+  const { destination, queueName, body, isAlias } = asked;
+  const raw = withTrace(asked.raw, call.request.trace);
   const parsed = settingsOf(call, raw, asked.of);
   return {
     id: call.newMessageId(),

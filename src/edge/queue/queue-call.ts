@@ -75,7 +75,7 @@ export class QueueCall {
 
   /** @throws Refused when the owner refuses; what the gateway throws */
   async ask<Type extends QueueReply['type']>(command: QueueCommand, type: Type): Promise<QueueReplyOf<Type>> {
-    return expected(await this.face.parts.gateway.ask(this.grant.account, command), type);
+    return expected(await this.face.parts.gateway.ask(this.grant.account, command, this.request.trace), type);
   }
 
   json(status: number, text: string, headers?: Readonly<Record<string, string>>): void {

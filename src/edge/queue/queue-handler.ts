@@ -110,7 +110,7 @@ export class QueueHandler {
 
   #publishOne(call: QueueCall, asked: AskedMessage): void {
     const item = askedItem(call, asked);
-    this.face.parts.gateway.publish(call.grant.account, [item]).then(
+    this.face.parts.gateway.publish(call.grant.account, [item], call.request.trace).then(
       (reply) => {
         try {
           const { results, daily } = expected(reply, 'Published');

@@ -15,6 +15,7 @@ import { queueBodyTooLarge } from '../error-map.js';
 import { parseJson } from '../http/json-items.js';
 import { invalid, inWordsOf, RefusedRequest } from '../http/refused.js';
 import { bytes } from '../records/shown.js';
+import { withTrace } from './message-trace.js';
 import { type AskedMessage, checkedDestination, publishItem, refuseForbidden, settingsOf } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
 import { headersOf } from './requests/header-members.js';
@@ -43,7 +44,8 @@ export function runItem(
   run: RunHeaders,
   more: { readonly needsRecentClient: boolean } = { needsRecentClient: false },
 ): PublishItem {
-  const { destination, raw, body, isAlias, record } = asked;
+  const { destination, body, isAlias, record } = asked;
+  const raw = withTrace(asked.raw, call.request.trace, !run.isTrigger || run.isInvoke);
   if (destination.kind === 'group') throw invalid('a workflow is at a url, not in a group');
   const headers = run.isCall ? raw.headers : raw.headers.filter(([name]) => !CODING.test(name));
   const parsed = settingsOf(call, { headers, query: raw.query }, asked.of, true);

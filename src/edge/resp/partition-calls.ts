@@ -8,7 +8,7 @@ import {
   type Reply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvWatch, RequestPlace } from '../../messages/index.js';
+import type { KvWatch, RequestPlace, Span } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import {
   type AdmittedCommands,
@@ -27,6 +27,7 @@ import type { RespFace } from './resp-face.js';
 /** A command that has waited this long was known to its owner; one whose owner has gone may wait again. */
 const REGISTERED_AFTER_MS = 1_000;
 
+const NOTHING_MORE = {};
 const NOT_RUN: RoutedReplies = { replies: [], syncToken: undefined, isAborted: true };
 
 export class PartitionCalls {
@@ -77,11 +78,13 @@ export class PartitionCalls {
     const startedAtMs = this.face.parts.clock.monotonicMs();
     const { isTracked, place } = batch;
     const portionBytes = mode === 'single' ? undefined : this.#portionOf(grant, batch);
-    const details = this.#details(isTracked, portionBytes, undefined, place);
+    const trace = this.#traceOf(batch);
+    const details = this.#details(isTracked, portionBytes, undefined, { place, trace });
     // `#metered` does the same with one promise more; nearly every command goes this way.
     return this.face.router.run(grant, mode, batch, details).then(
       (routed) => {
         const { replies } = routed;
+        trace?.end();
         batch.hasRest = replies.length < batch.commands.length;
         const recorded = this.#recordBatch(grant, batch, routed, startedAtMs);
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
@@ -90,9 +93,20 @@ export class PartitionCalls {
       },
       (failure: unknown) => {
         const refusal = new ErrorReply(this.face.failureText(failure));
+        trace?.end('failed');
         return batch.answers(batch.commands.map(() => refusal));
       },
     );
+  }
+
+  /** Nobody brings a trace over the native protocol: each batch of commands is a request of its own. */
+  #traceOf({ specs: [first], commands: { length } }: RespBatch): Span | undefined {
+    const { tracing } = this.face.parts;
+    if (tracing === undefined || first === undefined) return undefined;
+    return tracing.begin(length === 1 ? first.name : 'pipeline', {
+      kind: 'server',
+      attributes: { 'millrace.face': 'resp', 'db.operation.batch.size': length === 1 ? undefined : length },
+    });
   }
 
   /** One of which nothing was run is asked again. */
@@ -208,10 +222,15 @@ export class PartitionCalls {
     if (!hasRest) this.face.tracking.forget(this.client, grant, scriptKeys);
   }
 
-  #details(isTracked: boolean, maxAnswerBytes?: number, waiter?: string, place?: RequestPlace): RequestDetails {
+  #details(
+    isTracked: boolean,
+    maxAnswerBytes?: number,
+    waiter?: string,
+    { place, trace }: { readonly place?: RequestPlace | undefined; readonly trace?: Span | undefined } = NOTHING_MORE,
+  ): RequestDetails {
     const { client, face } = this;
     const trackFor = isTracked ? face.parts.events.edge : undefined;
-    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter, place };
+    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter, place, trace };
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {

@@ -15,6 +15,7 @@ import {
   type Quota,
   type RespAccess,
   type Timers,
+  type Tracing,
   UNWATCHED,
 } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
@@ -47,6 +48,8 @@ export interface RespFaceParts {
   readonly log: Log;
   /** Left out: nobody watches. */
   readonly metrics?: Metrics | undefined;
+  /** Left out: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly limits: RespFaceLimits;

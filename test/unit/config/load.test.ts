@@ -150,6 +150,9 @@ const BAD: Record<string, [string, string]> = {
   BANDWIDTH_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
   FREE_STORAGE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   FREE_BANDWIDTH_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
+  OTLP_ENDPOINT: ['collector:4318', `accepts ${URL_ACCEPTS}`],
+  OTLP_HEADERS: ['authorization', 'accepts name=value pairs of headers, separated by commas'],
+  TRACE_RATIO: ['1%', 'accepts a number from 0 to 1, not "1%"'],
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
   SIGN_IN_FAILURES: ['some', 'accepts a whole number from 0 to 1000000, not "some"'],
   CONSOLE_SESSION_MS: ['59999', 'accepts a whole number from 60000 to 2592000000, not "59999"'],
@@ -414,13 +417,15 @@ describe('configuration: secrets', () => {
         'NATS_PASSWORD',
         'NATS_TOKEN',
         'NATS_SYS_PASSWORD',
+        'OTLP_HEADERS',
       ].map((name) => `MILLRACE_${name}`),
     );
   });
 
   for (const variable of hidden) {
     it(`never print ${variable}, though it can be revealed`, () => {
-      const env: Env = { ...REMOTE, [variable]: CANARY };
+      const given = variable === 'MILLRACE_OTLP_HEADERS' ? `authorization=${CANARY}` : CANARY;
+      const env: Env = { ...REMOTE, [variable]: given };
       if (variable === 'MILLRACE_NATS_PASSWORD') env.MILLRACE_NATS_USER = 'me';
       if (variable === 'MILLRACE_NATS_SYS_PASSWORD') env.MILLRACE_NATS_SYS_USER = 'me';
       const { config, warnings } = loadConfig(env);
@@ -435,7 +440,7 @@ describe('configuration: secrets', () => {
       const secrets = Object.values(config)
         .flatMap((section) => Object.values(section))
         .filter((value) => value instanceof Secret);
-      expect(secrets.map((secret) => secret.reveal())).to.include(CANARY);
+      expect(secrets.map((secret) => secret.reveal())).to.include(given);
     });
 
     it(`never print ${variable} in an error either`, () => {

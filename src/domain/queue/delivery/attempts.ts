@@ -11,9 +11,10 @@ import type { AttemptOutcome, QueueCommandOf, QueueReply } from '../commands.js'
 import { derivedMessageId, dlqIdOf } from '../ids.js';
 import { MAX_ATTEMPT_RESTARTS } from '../limits.js';
 import { ACTIVE, type Message } from '../messages/message.js';
-import type { CallbackSetting, Envelope, HeaderList } from '../records.js';
+import type { CallbackSetting, DeliverySettings, Envelope, HeaderList } from '../records.js';
 import { expireBeyondLimit } from '../runs/run-end.js';
 import { concludeForRun } from '../runs/run-outcomes.js';
+import { isOfTrace } from '../settings/header-names.js';
 import type { QueueTurn } from '../turn.js';
 import { type CallbackSource, callbackBody } from './callback-body.js';
 import { keptResponse } from './kept-response.js';
@@ -120,7 +121,7 @@ function callBack(
   const content = callbackBody(described, outcome, dlqId, context.account.limits.maxMessageBytes, turn.deliveredWords);
   const envelope: Envelope = {
     url: calledUrl(url),
-    settings,
+    settings: inTraceOf(source, settings),
     queueName: undefined,
     scheduleId: undefined,
     topicName: undefined,
@@ -140,6 +141,13 @@ function callBack(
     retryOf: undefined,
     holdsPlaceOf: state.queues.placeOf(id) === undefined ? undefined : id,
   });
+}
+
+/** A callback is of the trace of its message; where a schedule made that, nobody knows here which it is. */
+function inTraceOf({ scheduleId, settings: { header } }: Envelope, settings: DeliverySettings): DeliverySettings {
+  if (scheduleId !== undefined || !header.some(isOfTrace)) return settings;
+  const own = settings.header.filter((pair) => !isOfTrace(pair));
+  return { ...settings, header: [...own, ...header.filter(isOfTrace)] };
 }
 
 /** One attempt has one outcome, however often a crash had it made again: the retry names it. */

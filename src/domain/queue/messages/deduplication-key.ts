@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { MAX_DEDUPLICATION_ID_BYTES } from '../limits.js';
 import type { HeaderList } from '../records.js';
+import { isOfTrace } from '../settings/header-names.js';
 
 export interface DeduplicatedContent {
   /** The URL, or the group's name. */
@@ -34,7 +35,9 @@ export function deduplicationKeyOf(of: { readonly id: string } | 'content', cont
   if (of === 'content') {
     add('content');
     add(content.destination);
-    for (const line of content.header.map(([name, value]) => `${name}:${value}`).sort()) add(line);
+    // The same message again is of another trace.
+    const header = content.header.filter((pair) => !isOfTrace(pair));
+    for (const line of header.map(([name, value]) => `${name}:${value}`).sort()) add(line);
     hash.update(`body ${content.body.byteLength}:`).update(content.body);
   } else {
     add('id');

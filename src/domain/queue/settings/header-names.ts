@@ -40,6 +40,11 @@ const OF_THE_DELIVERY: ReadonlySet<string> = new Set([
  */
 const OF_THE_CALL: ReadonlySet<string> = new Set(['authorization', 'accept-encoding', 'http2-settings', 'user-agent']);
 
+/** They say which trace a message is of, and nothing about what is in it. */
+const OF_THE_TRACE: ReadonlySet<string> = new Set(['Traceparent', 'Tracestate']);
+/** Whoever hands a trace on need not hand on more of its state. */
+const MAX_TRACE_VALUE_BYTES = 512;
+
 const NEUTRAL_PREFIX = 'svc-';
 
 const canonicalNames = new Map<string, string>();
@@ -95,8 +100,26 @@ export function outgoingHeaderProblem(name: string, value: string): string | und
   return undefined;
 }
 
-/** What is wrong with all of a message's headers together. */
+/** @param name canonical */
+export function isOfTrace([name]: HeaderList[number]): boolean {
+  return OF_THE_TRACE.has(name);
+}
+
+/** What is wrong with all of a message's headers together; undefined: nothing. What says its trace is not in anybody's way. */
 export function headerListProblem(header: HeaderList): string | undefined {
+  const problem = problemOfAll(header);
+  if (problem === undefined || !header.some(isOfTrace)) return problem;
+  const names = new Set<string>();
+  return problemOfAll(
+    header.filter((pair) => {
+      const isOne = isOfTrace(pair) && !names.has(pair[0]) && pair[1].length <= MAX_TRACE_VALUE_BYTES;
+      if (isOne) names.add(pair[0]);
+      return !isOne;
+    }),
+  );
+}
+
+function problemOfAll(header: HeaderList): string | undefined {
   if (header.length > MAX_HEADERS) return `more than ${MAX_HEADERS} headers to forward`;
   let bytes = 0;
   for (const [name, value] of header) bytes += name.length + value.length;

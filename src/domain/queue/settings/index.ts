@@ -2,7 +2,7 @@
 export * from './destination.js';
 export * from './duration.js';
 export * from './flow-control-setting.js';
-export { canonicalHeaderName, outgoingHeaderProblem } from './header-names.js';
+export { canonicalHeaderName, isOfTrace, outgoingHeaderProblem } from './header-names.js';
 export * from './labels.js';
 export * from './names.js';
 export * from './publish-settings.js';

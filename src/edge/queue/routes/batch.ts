@@ -45,7 +45,7 @@ export async function publishBatch(call: QueueCall): Promise<void> {
   call.mustBeAllowedToPublish();
   const { gateway } = call.face.parts;
   const items = await batchItems(call, { make: askedItem, isSentByRun });
-  const reply = await gateway.publish(call.grant.account, items);
+  const reply = await gateway.publish(call.grant.account, items, call.request.trace);
   const { results, daily } = inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
   call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
 }

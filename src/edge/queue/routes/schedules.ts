@@ -11,6 +11,7 @@ import { checkedName, countOf, periodOf, queryParameters, single } from '../call
 import { filterParameters } from '../call-parameters.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
+import { withTrace } from '../message-trace.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
 import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { DEFAULT_TICKS, MAX_TICKS } from '../queue-limits.js';
@@ -103,7 +104,7 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
 async function setSchedule(call: QueueCall): Promise<void> {
   const { words } = call;
   const destination = destinationInPath(call.path.slice(SCHEDULES.length), words.rest);
-  const raw = rawSettingsOf(words, destination.kind === 'group');
+  const raw = withTrace(rawSettingsOf(words, destination.kind === 'group'), call.request.trace);
   const { settings, cron, scheduleId, queueName } = settingsOf(call, raw, 'schedule');
   const timetable = parseCron(cron ?? '');
   if (!timetable.isOk) throw invalid(timetable.message);

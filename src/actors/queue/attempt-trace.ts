@@ -1,0 +1,119 @@
+/**
+ * The spans of an attempt: from when it may be made until its outcome is stored, and within it the call itself, which the
+ * destination is told of.
+ *
+ *  ATR1 an attempt is of the trace that its message carries; else, in a run, of the trace of what triggered the run
+ *  ATR2 what a schedule makes is a trace of its own, one for all attempts of a message or of a run, with a link to the trace
+ *       in which the schedule was set
+ *  ATR3 a message without a trace begins none: it was decided when it was published
+ */
+import { type AttemptOutcome, type Envelope, type HeaderList, isOfTrace } from '../../domain/queue/index.js';
+import { readUrl } from '../../kernel/index.js';
+import type { Span, TraceHeaders } from '../../messages/index.js';
+import type { SpanBeginning, Tracing } from '../../ports/index.js';
+import type { StartedAttempt } from './account-queue.js';
+import type { QueueWork } from './queue-work.js';
+
+const PARENT = 'Traceparent';
+const STATE = 'Tracestate';
+const CLIENT_ERROR = 400;
+
+export class AttemptTrace {
+  #call: Span | undefined;
+
+  private constructor(
+    private readonly url: string,
+    /** Undefined: a scheduled message that is not sampled. */
+    private readonly span: Span | undefined,
+  ) {}
+
+  /** @returns undefined: whatever the message carries is handed on as it is */
+  static begin(tracing: Tracing, attempt: StartedAttempt): AttemptTrace | undefined {
+    const origin = originOf(attempt);
+    if (origin === undefined) return undefined;
+    const { id, retried, run, envelope } = attempt;
+    const span = tracing.begin('deliver', {
+      kind: 'consumer',
+      ...origin,
+      attributes: {
+        'messaging.system': 'millrace',
+        'messaging.operation.name': 'deliver',
+        'messaging.operation.type': 'process',
+        'messaging.message.id': id,
+        'millrace.message.retried': retried,
+        'millrace.run.id': run?.part.runId,
+      },
+    });
+    if (span === undefined && origin.seed === undefined) return undefined;
+    return new AttemptTrace(envelope.url, span);
+  }
+
+  /** The call is about to go out. @returns its headers */
+  sending(method: string, header: HeaderList, retried: number): HeaderList {
+    const target = readUrl(this.url);
+    this.#call = this.span?.child(method, 'client', {
+      'http.request.method': method,
+      'http.request.resend_count': retried === 0 ? undefined : retried,
+      'server.address': target?.hostname,
+      'server.port': portOf(target),
+      'url.scheme': target?.protocol.slice(0, -1),
+    });
+    const others = header.filter(([name]) => !isOfTrace([canonical(name), '']));
+    if (this.#call === undefined) return this.span === undefined ? others : header;
+    const { traceparent, tracestate } = this.#call.headers;
+    const state = tracestate === undefined ? [] : [[STATE, tracestate] as const];
+    return [...others, [PARENT, traceparent], ...state];
+  }
+
+  answered(outcome: AttemptOutcome | { readonly kind: 'interrupted' }): void {
+    if (outcome.kind !== 'response') {
+      this.#call?.end(outcome.kind);
+      return;
+    }
+    const { status } = outcome;
+    this.#call?.set({ 'http.response.status_code': status });
+    this.#call?.end(status >= CLIENT_ERROR ? String(status) : undefined);
+  }
+
+  /** What comes of it is written down within it. */
+  around(work: QueueWork): void {
+    if (this.span !== undefined) work.traceWithin(this.span);
+  }
+
+  end(): void {
+    this.span?.end();
+  }
+}
+
+/** ATR1, ATR2, ATR3 */
+function originOf({ id, envelope, run }: StartedAttempt): Pick<SpanBeginning, 'parent' | 'seed' | 'link'> | undefined {
+  const own = traceIn(envelope);
+  const trigger = run?.trigger;
+  const ofTrigger = trigger === undefined ? undefined : traceIn(trigger);
+  const ofSchedule = trigger?.scheduleId === undefined ? undefined : ofTrigger;
+  const isScheduled = envelope.scheduleId !== undefined || trigger?.scheduleId !== undefined;
+  const isOwn = own !== undefined && envelope.scheduleId === undefined && own.traceparent !== ofSchedule?.traceparent;
+  if (isOwn) return { parent: own };
+  if (isScheduled) return { seed: run?.part.runId ?? id, link: own ?? ofTrigger };
+  return ofTrigger === undefined ? undefined : { parent: ofTrigger };
+}
+
+function traceIn({ settings: { header } }: Envelope): TraceHeaders | undefined {
+  let traceparent: string | undefined;
+  let tracestate: string | undefined;
+  for (const [name, value] of header) {
+    if (name === PARENT) traceparent = value;
+    else if (name === STATE) tracestate = value;
+  }
+  return traceparent === undefined ? undefined : { traceparent, tracestate };
+}
+
+function canonical(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).toLowerCase();
+}
+
+function portOf(target: URL | undefined): number | undefined {
+  if (target === undefined) return undefined;
+  if (target.port !== '') return Number(target.port);
+  return target.protocol === 'https:' ? 443 : 80;
+}
