@@ -26,6 +26,7 @@ import { stalls } from './stalls.js';
 import { statistics } from './statistics.js';
 import { subscribers } from './subscribers.js';
 import { throughput } from './throughput.js';
+import { traces } from './traces.js';
 import { workflowSleeping } from './workflow-sleeping.js';
 import { workflowSteps } from './workflow-steps.js';
 
@@ -36,6 +37,7 @@ const BENCHES: readonly Bench[] = [
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
+  traces,
   ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases],
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
