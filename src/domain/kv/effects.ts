@@ -18,6 +18,15 @@ const LONG_WORD_BYTES = 64 * 1024;
 /** What stands around a word of less than ten thousand bytes, at most. */
 const AROUND_WORD_BYTES = 9;
 const NOTHING = Buffer.alloc(0);
+const NO_STEPS: readonly undefined[] = [];
+const SET = '*3\r\n$3\r\nSET';
+/** Made once: put together for each word they are most of what an effect takes in memory. */
+const IN_FRONT: readonly string[] = Array.from({ length: 512 }, (_, length) => `\r\n$${length}\r\n`);
+
+/** The end of what stands before a word, and its length. */
+function inFrontOf({ length }: ByteString): string {
+  return IN_FRONT[length] ?? `\r\n$${length}\r\n`;
+}
 
 export class Effects {
   /** How many there were when what is held began, and their bytes; all that there are where nothing is held. */
@@ -43,26 +52,12 @@ export class Effects {
   }
 
   push(...words: ByteString[]): void {
-    if (this.isMuted) return;
-    const head = `*${words.length}\r\n`;
-    let resp = head;
-    for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
-    if (resp.length < LONG_WORD_BYTES) this.#resp += resp;
-    else this.#addLong(head, words);
-    this.#count += 1;
-    this.#noteWords(words.length);
+    if (!this.isMuted) this.#add(`*${words.length}`, words, 0);
   }
 
   /** This is `push` for lists as long as a client likes: spread into arguments, those would overflow the stack. */
-  pushList(name: ByteString, words: readonly ByteString[]): void {
-    if (this.isMuted) return;
-    const head = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
-    let resp = head;
-    for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
-    if (resp.length < LONG_WORD_BYTES) this.#resp += resp;
-    else this.#addLong(head, words);
-    this.#count += 1;
-    this.#noteWords(words.length);
+  pushList(name: ByteString, words: readonly ByteString[], from = 0): void {
+    if (!this.isMuted) this.#add(`*${words.length - from + 1}${inFrontOf(name)}${name}`, words, from);
   }
 
   /** Commands with their names, one after the other, and a pause behind each. */
@@ -74,12 +69,13 @@ export class Effects {
   }
 
   /** This is `pushList` in slices, from one of the words on: nothing of it is there before it is all encoded. */
-  *pushLong(name: ByteString, words: readonly ByteString[], from = 0): Generator<void, void> {
-    if (this.isMuted) return;
-    if (words.length <= SLICE_WORDS) {
-      this.pushList(name, from === 0 ? words : words.slice(from));
-      return;
-    }
+  pushLong(name: ByteString, words: readonly ByteString[], from = 0): Iterable<void> {
+    if (!this.isMuted && words.length > SLICE_WORDS) return this.#inSlices(name, words, from);
+    this.pushList(name, words, from);
+    return NO_STEPS;
+  }
+
+  *#inSlices(name: ByteString, words: readonly ByteString[], from: number): Generator<void, void> {
     const count = words.length - from;
     const bytes = new GrowingBytes((yield* textBytes(words, from)) + count * AROUND_WORD_BYTES);
     bytes.appendLatin1(`*${count + 1}\r\n$${name.length}\r\n${name}\r\n`);
@@ -113,7 +109,7 @@ export class Effects {
       this.push('SET', key, value);
       return;
     }
-    this.#resp += `*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`;
+    this.#resp += `${SET}${inFrontOf(key)}${key}${inFrontOf(value)}${value}\r\n`;
     this.#count += 1;
     this.#noteWords(1);
   }
@@ -182,18 +178,32 @@ export class Effects {
     return all.subarray(0, bytes);
   }
 
+  #add(head: ByteString, words: readonly ByteString[], from: number): void {
+    let resp = head;
+    for (let i = from; i < words.length; i += 1) {
+      const word = words[i] as ByteString;
+      resp += inFrontOf(word);
+      resp += word;
+    }
+    if (resp.length < LONG_WORD_BYTES) this.#resp += `${resp}\r\n`;
+    else this.#addLong(head, words, from);
+    this.#count += 1;
+    this.#noteWords(words.length);
+  }
+
   /** Word by word: what is long is copied once, and is never part of a longer string. */
-  #addLong(head: ByteString, words: readonly ByteString[]): void {
+  #addLong(head: ByteString, words: readonly ByteString[], from: number): void {
     this.#resp += head;
-    for (const word of words) {
-      this.#resp += `$${word.length}\r\n`;
+    for (let i = from; i < words.length; i += 1) {
+      const word = words[i] as ByteString;
+      this.#resp += inFrontOf(word);
       if (word.length < LONG_WORD_BYTES) this.#resp += word;
       else {
         this.#settle();
         this.#settled.appendLatin1(word);
       }
-      this.#resp += '\r\n';
     }
+    this.#resp += '\r\n';
   }
 
   #noteWords(count: number): void {
