@@ -293,6 +293,8 @@ export interface CommandSpec {
   readonly isLong?: (context: CommandContext) => boolean;
   /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;
+  /** May a script call it? The table fills it in. */
+  readonly isForScripts?: boolean;
   /** Categories of ACL rules, without the `@`, instead of its family's; flags add theirs. */
   readonly categories?: readonly string[];
   /** All its categories, where they do not follow from its flags here. */
@@ -324,6 +326,12 @@ export interface CommandSpec {
   readonly readOnlyToken?: boolean;
   /** Changes nothing, though the built-in read-only token, which is made for pages of strangers, may not run it. */
   readonly isLook?: boolean;
+}
+
+/** Commands about the connection, and those that start scripts, have no place in one. */
+export function isForScripts({ flags, family }: CommandSpec): boolean {
+  if (flags.includes('noscript') || flags.includes('connection') || flags.includes('admin')) return false;
+  return family !== 'scripting' && family !== 'function' && family !== 'transactions';
 }
 
 export function isWrite(spec: CommandSpec): boolean {

@@ -3,7 +3,7 @@
  * to whoever looks commands up, so that rows may use the engine and the engine rows (`commands.ts` has the whole one).
  */
 import type { ByteString } from '../../kernel/index.js';
-import type { CommandSpec } from './command-spec.js';
+import { type CommandSpec, isForScripts } from './command-spec.js';
 import {
   ERRORS,
   ErrorReply,
@@ -24,7 +24,11 @@ export class CommandTable {
   #lastSpec: CommandSpec | undefined;
 
   constructor(rows: readonly CommandSpec[]) {
-    this.rows = rows.map((row) => ({ ...row, isQuick: row.isQuick ?? row.flags.includes('fast') }));
+    this.rows = rows.map((row) => ({
+      ...row,
+      isQuick: row.isQuick ?? row.flags.includes('fast'),
+      isForScripts: isForScripts(row),
+    }));
     for (const spec of this.rows) {
       this.#specsByName.set(spec.name, spec);
       this.#specsByName.set(spec.name.toLowerCase(), spec);

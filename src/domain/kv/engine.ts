@@ -339,8 +339,7 @@ export class KvEngine {
   }
 
   #call(spec: CommandSpec, words: readonly ByteString[], isQuiet: boolean): Reply {
-    // Handlers block only where `mayBlock`.
-    return this.#within(words, isQuiet, () => spec.handler(this.#context) as Reply);
+    return this.#within(spec, undefined, words, isQuiet) as Reply;
   }
 
   *#callInSlices(spec: CommandSpec, words: readonly ByteString[], isQuiet: boolean): Generator<void, Reply> {
@@ -348,17 +347,22 @@ export class KvEngine {
     if (sliced === undefined) return this.#call(spec, words, isQuiet);
     const slices = sliced(this.#context);
     for (;;) {
-      const reply = this.#within(words, isQuiet, () => {
-        const step = slices.next();
-        return step.done === true ? step.value : undefined;
-      });
+      const reply = this.#within(spec, slices, words, isQuiet);
       if (reply !== undefined) return reply;
       yield;
     }
   }
 
-  /** A command within a command: the outer one finds its own words again afterwards. A refusal is its reply. */
-  #within<R>(words: readonly ByteString[], isQuiet: boolean, run: () => R): R | ErrorReply {
+  /**
+   * A command within a command: the outer one finds its own words again afterwards. A refusal is its reply.
+   * @param slices of it the next is run, where there are some; undefined when it was not the last
+   */
+  #within(
+    spec: CommandSpec,
+    slices: Generator<void, Reply> | undefined,
+    words: readonly ByteString[],
+    isQuiet: boolean,
+  ): Reply | undefined {
     const context = this.#context;
     const outer = this.#args.words;
     const { mayBlock, isNested } = context;
@@ -368,7 +372,10 @@ export class KvEngine {
     context.mayBlock = false;
     context.isNested = true;
     try {
-      return run();
+      // Handlers block only where `mayBlock`.
+      if (slices === undefined) return spec.handler(context) as Reply;
+      const step = slices.next();
+      return step.done === true ? step.value : undefined;
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return refusal;
       this.keyspace.spoilUndo();

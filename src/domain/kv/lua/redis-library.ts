@@ -62,15 +62,16 @@ function commandWords(machine: LuaMachine, state: State): ByteString[] | string 
   const top = memory.top(state);
   let at = memory.base(state);
   if (at === top) return NO_ARGUMENT;
-  const words: ByteString[] = [];
+  // Of its length from the start: an array that grows has room for sixteen, and there is one for each command.
+  const words = new Array<ByteString>((top - at) / VALUE_BYTES);
   let bytes = 0;
-  for (; at < top; at += VALUE_BYTES) {
+  for (let i = 0; at < top; at += VALUE_BYTES, i += 1) {
     const type = memory.typeAt(at);
     let word: ByteString;
     if (type === LUA.STRING) word = memory.stringAt(at);
     else if (type === LUA.NUMBER) word = numberWord(memory.numberAt(at));
     else return 'Lua redis lib command arguments must be strings or integers';
-    words.push(word);
+    words[i] = word;
     bytes += word.length;
     if (bytes > MAX_COPIED_BYTES) return 'the arguments of a command are too large';
   }
@@ -114,7 +115,7 @@ const NOT_HERE = new ErrorReply('ERR Script attempted to access a non local key 
 const READ_ONLY = new ErrorReply('ERR Write commands are not allowed from read-only scripts.');
 
 function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
-  if (isNotForScripts(spec)) return NOT_FROM_SCRIPTS;
+  if (spec.isForScripts === false) return NOT_FROM_SCRIPTS;
   const { permissions } = run.context;
   if (permissions !== undefined) {
     const refusal = permissions.refusal(spec, words);
@@ -129,12 +130,6 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
   if (slots !== undefined && accessedKeysOf(spec, words).some(({ key }) => !isOwnKey(slots, key))) return NOT_HERE;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
   return undefined;
-}
-
-/** Commands about the connection, and those that start scripts, have no place in one. */
-function isNotForScripts({ flags, family }: CommandSpec): boolean {
-  if (flags.includes('noscript') || flags.includes('connection') || flags.includes('admin')) return true;
-  return family === 'scripting' || family === 'function' || family === 'transactions';
 }
 
 function undeclaredKey(
