@@ -19,3 +19,7 @@ export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
 export { commandStopped, PartStopped, StateInDoubt } from './run.js';
 export { restRefusal } from './transaction.js';
+export { Crc64 } from './types/crc64.js';
+export { NEWEST_RDB_VERSION } from './types/rdb/decode-dump.js';
+export { sealPayload } from './types/rdb/encode-dump.js';
+export { BadFormat, RdbReader } from './types/rdb/rdb-reader.js';

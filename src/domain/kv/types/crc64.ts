@@ -24,14 +24,14 @@ const STEP_BYTES = 128 * 1024;
 
 /** Checksum of the first `length` bytes, as the eight little-endian bytes a payload ends with. */
 export function crc64(bytes: Uint8Array, length: number): Buffer {
-  const checksum = new Checksum();
+  const checksum = new Crc64();
   checksum.add(bytes, 0, length);
   return checksum.toBytes();
 }
 
 /** The same, in steps. */
 export function* crc64InSteps(bytes: Uint8Array, length: number): Generator<void, Buffer> {
-  const checksum = new Checksum();
+  const checksum = new Crc64();
   for (let from = 0; from < length; from += STEP_BYTES) {
     checksum.add(bytes, from, Math.min(from + STEP_BYTES, length));
     yield;
@@ -39,7 +39,8 @@ export function* crc64InSteps(bytes: Uint8Array, length: number): Generator<void
   return checksum.toBytes();
 }
 
-class Checksum {
+/** Of bytes that come in pieces. */
+export class Crc64 {
   #low = 0;
   #high = 0;
 

@@ -7,12 +7,12 @@ import { crc64InSteps } from '../crc64.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { JSON_MODULE_ID, MODULE_END, MODULE_STRING } from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
-import { decodeIntset, decodeZiplist } from './packed-lists.js';
+import { decodeIntset, decodeZiplist, decodeZipmap } from './packed-lists.js';
 import { BadFormat, RdbReader } from './rdb-reader.js';
 import { readStream } from './stream-form.js';
 
-/** The newest form that is known: Redis 8's. */
-const NEWEST_VERSION = 13;
+/** The newest form that is known: Redis 8.6's. */
+export const NEWEST_RDB_VERSION = 13;
 const FOOTER_BYTES = 10;
 /** Words of one command, which bounds the size of an effect. */
 const CHUNK_WORDS = 256;
@@ -29,7 +29,7 @@ export function* isIntactInSteps(payload: ByteString): Generator<void, boolean> 
   if (payload.length < FOOTER_BYTES) return false;
   const bytes = bufferOfBytes(payload);
   const footerAt = bytes.length - FOOTER_BYTES;
-  if (bytes.readUInt16LE(footerAt) > NEWEST_VERSION) return false;
+  if (bytes.readUInt16LE(footerAt) > NEWEST_RDB_VERSION) return false;
   return (yield* crc64InSteps(bytes, footerAt + 2)).equals(bytes.subarray(footerAt + 2));
 }
 
@@ -56,17 +56,9 @@ function* commandsOf(type: number, input: RdbReader, key: ByteString): Generator
     case DUMP_TYPES.listZiplist:
       return yield* chunked(['RPUSH', key], 1, some(decodeZiplist(input.blob())));
     case DUMP_TYPES.quicklist:
-      return yield* chunked(
-        ['RPUSH', key],
-        1,
-        nodes(input, () => decodeZiplist(input.blob())),
-      );
+      return yield* chunked(['RPUSH', key], 1, nodes(input, ziplistNode));
     case DUMP_TYPES.quicklist2:
-      return yield* chunked(
-        ['RPUSH', key],
-        1,
-        nodes(input, () => quicklistNode(input)),
-      );
+      return yield* chunked(['RPUSH', key], 1, nodes(input, quicklistNode));
     case DUMP_TYPES.set:
       return yield* chunked(['SADD', key], 1, strings(input, input.size()));
     case DUMP_TYPES.setIntset:
@@ -82,6 +74,8 @@ function* commandsOf(type: number, input: RdbReader, key: ByteString): Generator
       return yield* chunked(['ZADD', key], 2, swapped(decodeListpack(input.blob())));
     case DUMP_TYPES.hash:
       return yield* chunked(['HSET', key], 2, strings(input, 2 * input.size()));
+    case DUMP_TYPES.hashZipmap:
+      return yield* chunked(['HSET', key], 2, some(decodeZipmap(input.blob())));
     case DUMP_TYPES.hashZiplist:
       return yield* chunked(['HSET', key], 2, some(decodeZiplist(input.blob())));
     case DUMP_TYPES.hashListpack:
@@ -134,9 +128,13 @@ function some(words: readonly ByteString[]): readonly ByteString[] {
   return words;
 }
 
-function* nodes(input: RdbReader, node: () => readonly ByteString[]): Generator<ByteString> {
+function* nodes(input: RdbReader, node: (input: RdbReader) => readonly ByteString[]): Generator<ByteString> {
   const count = input.size();
-  for (let i = 0; i < count; i += 1) yield* node();
+  for (let i = 0; i < count; i += 1) yield* node(input);
+}
+
+function ziplistNode(input: RdbReader): ByteString[] {
+  return decodeZiplist(input.blob());
 }
 
 function quicklistNode(input: RdbReader): ByteString[] {

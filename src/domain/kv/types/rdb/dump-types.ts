@@ -1,4 +1,4 @@
-/** Type bytes of Redis's RDB form. */
+/** Type bytes of Redis's RDB form, of values that are kept in it. */
 export const DUMP_TYPES = {
   string: 0,
   list: 1,
@@ -7,6 +7,7 @@ export const DUMP_TYPES = {
   hash: 4,
   zset2: 5,
   module2: 7,
+  hashZipmap: 9,
   listZiplist: 10,
   setIntset: 11,
   zsetZiplist: 12,

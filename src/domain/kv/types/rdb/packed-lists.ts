@@ -1,4 +1,4 @@
-/** Older packed forms that Redis still reads: ziplists, and sets of integers. */
+/** Older packed forms that Redis still reads: ziplists, zipmaps, and sets of integers. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { BadFormat } from './rdb-reader.js';
 
@@ -44,6 +44,29 @@ function decodeEntry(bytes: Buffer, at: number): { word: ByteString; next: numbe
   if (form === 0xfe) return number(1, () => bytes.readInt8(at + 1));
   if (form > 0xf0 && form < 0xfe) return { word: String((form & 0x0f) - 1), next: at + 1 };
   throw new BadFormat('a ziplist entry of no known form');
+}
+
+/** What hashes were before ziplists: a count that may be wrong, then each word behind its length. @throws BadFormat */
+export function decodeZipmap(bytes: Buffer): ByteString[] {
+  const words: ByteString[] = [];
+  let at = 1;
+  const word = (free: 0 | 1): void => {
+    const isLong = bytes[at] === LONG_PREVIOUS;
+    if (at + 6 > bytes.length && isLong) throw new BadFormat('a zipmap that ends too soon');
+    const length = isLong ? bytes.readUInt32LE(at + 1) : (bytes[at] ?? 0);
+    const from = at + (isLong ? 5 : 1) + free;
+    // Behind a value are bytes that a shorter one left free.
+    const unused = free === 1 ? (bytes[from - 1] ?? 0) : 0;
+    at = from + length + unused;
+    if (at >= bytes.length) throw new BadFormat('a zipmap that ends too soon');
+    words.push(bytes.toString('latin1', from, from + length));
+  };
+  while (bytes[at] !== END) {
+    word(0);
+    word(1);
+  }
+  if (at !== bytes.length - 1) throw new BadFormat('a zipmap with more behind its end');
+  return words;
 }
 
 /** @throws BadFormat */

@@ -225,7 +225,15 @@ export function* readStream(input: RdbReader, key: ByteString, version: StreamVe
 function skipProducers(input: RdbReader): void {
   input.bigSize();
   input.bigSize();
-  if (input.size() !== 0) throw new BadFormat('producers of a stream');
+  const producers = input.size();
+  for (let i = 0; i < producers; i += 1) {
+    input.skipString();
+    const ids = input.size();
+    for (let n = 0; n < ids; n += 1) {
+      input.skipString();
+      readId(input);
+    }
+  }
   input.bigSize();
   input.bigSize();
 }
