@@ -61,6 +61,8 @@ async function runProcess(verb: string, asked: Asked): Promise<number> {
       return 0;
     case 'doctor':
       return (await import('./doctor/doctor-command.js')).doctorCommand(asked, env, output.write);
+    case 'import':
+      return (await import('./import/import-command.js')).importCommand(asked, output);
     case 'completion':
       output.write((await import('./completion.js')).completionScript(asked.words[0] as string));
       return 0;

@@ -6,6 +6,7 @@ import { accountLine } from './account-line.js';
 import { backupLine } from './backup-line.js';
 import { clusterLine } from './cluster-line.js';
 import { dbLine } from './db-line.js';
+import { addImportLine } from './import-line.js';
 import { journalLine } from './journal-line.js';
 
 /** What the commands do: those of the process itself, and of each group. */
@@ -28,6 +29,7 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(journalLine(runs.journal));
   root.addCommand(backupLine(runs.backup));
   root.addCommand(clusterLine(runs.cluster));
+  addImportLine(root, runs.process);
   dataVerb(root, 'tools', 'finds or fetches the nats-server to embed, and prints its path', runs.process);
   verb(root, 'completion <shell>', 'prints a script that completes commands, for bash, zsh or fish', runs.process);
   dataVerb(root, 'version', 'prints the version', runs.process);

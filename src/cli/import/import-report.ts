@@ -1,0 +1,106 @@
+/** What became of everything that was met: counted, and listed where it was not taken over. */
+import { type ByteString, shownBytes } from '../../kernel/index.js';
+import type { ProgressLine } from '../progress-line.js';
+
+/** People read the beginning of a long list; programs get all of it. */
+const MOST_LINES = 100;
+const PROGRESS_EVERY_MS = 5_000;
+
+export interface ImportCounts {
+  /** Keys, or commands of a log, that are there now because of this. */
+  taken: number;
+  /** Keys that were there already, with the same value. */
+  unchanged: number;
+  /** Keys whose instant had passed. */
+  expired: number;
+  /** Keys and other things that were not taken over; each was listed. */
+  left: number;
+  compared: number;
+  /** Keys that are not the same on both sides; each was listed. */
+  different: number;
+}
+
+export interface ReportOutput {
+  readonly isJson: boolean;
+  readonly progress: ProgressLine;
+  nowMs(): number;
+  write(text: string): void;
+}
+
+export class ImportReport {
+  readonly counts: ImportCounts = { taken: 0, unchanged: 0, expired: 0, left: 0, compared: 0, different: 0 };
+  #lines = 0;
+  #toldAtMs: number;
+
+  constructor(private readonly output: ReportOutput) {
+    this.#toldAtMs = output.nowMs();
+  }
+
+  get isClean(): boolean {
+    return this.counts.left === 0 && this.counts.different === 0;
+  }
+
+  leaveKey(key: ByteString, why: string): void {
+    this.counts.left += 1;
+    this.#line('left', { key: shownBytes(key) }, why);
+  }
+
+  /** What is no key. */
+  leave(what: string, why: string): void {
+    this.counts.left += 1;
+    this.#line('left', { what }, why);
+  }
+
+  differs(key: ByteString, how: string): void {
+    this.counts.different += 1;
+    this.#line('different', { key: shownBytes(key) }, how);
+  }
+
+  /** Nothing is lost by it. */
+  warn(text: string): void {
+    this.#line('warning', {}, text);
+  }
+
+  /** @param doing what takes long */
+  tell(doing: string, counts: Readonly<Record<string, number>>): void {
+    const { isJson, progress } = this.output;
+    progress.show(() => `${doing}: ${inWords(counts)}`);
+    const nowMs = this.output.nowMs();
+    if (!isJson || nowMs - this.#toldAtMs < PROGRESS_EVERY_MS) return;
+    this.#toldAtMs = nowMs;
+    this.#write({ event: 'progress', doing, ...counts });
+  }
+
+  /** The last line, and in front of it how many were not shown. */
+  end(facts: Readonly<Record<string, unknown>>, text: string): void {
+    const { isJson, progress, write } = this.output;
+    progress.clear();
+    if (isJson) {
+      this.#write({ event: 'end', ...this.counts, ...facts, ok: this.isClean });
+      return;
+    }
+    const hidden = this.#lines - MOST_LINES;
+    if (hidden > 0) write(`and ${hidden} more: --json lists all of them\n`);
+    write(`${inWords({ ...this.counts })}\n${text}${this.isClean ? 'ok\n' : ''}`);
+  }
+
+  #line(event: string, about: Readonly<Record<string, unknown>>, text: string): void {
+    const { isJson, progress, write } = this.output;
+    this.#lines += 1;
+    progress.clear();
+    if (isJson) this.#write({ event, ...about, why: text });
+    if (isJson || this.#lines > MOST_LINES) return;
+    const named = Object.values(about).map((name) => `${JSON.stringify(name)}: `);
+    write(`${event.padEnd(9)} ${named.join('')}${text}\n`);
+  }
+
+  #write(value: unknown): void {
+    this.output.write(`${JSON.stringify(value)}\n`);
+  }
+}
+
+function inWords(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name}=${count}`)
+    .join(' ');
+}

@@ -1,0 +1,182 @@
+/**
+ * What is in an RDB file of Redis 6 to 8.6, one part after the other. A value is not decoded here: it comes as the payload
+ * that DUMP would have answered for it, which RESTORE reads.
+ *
+ *  RDF1 memory is one value, at most `mostValueBytes`; what is longer is passed over and said
+ *  RDF2 a file that ends within something, has a form that is not known, or whose checksum does not fit is a DamagedFile
+ *  RDF3 the checksum stands at the end: what came before it has been handed out by then
+ */
+import { BadFormat, NEWEST_RDB_VERSION, RdbReader, sealPayload } from '../../../domain/kv/index.js';
+import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
+import type { FileBytes } from '../file-bytes.js';
+import type { SourceKey } from '../source.js';
+import { passModule, passString, readLength, VALUE_FORMS } from './pass-value.js';
+
+/** The longest name of a key, text of a library, or fact about the file: as long as the server would take. */
+const MOST_TEXT_BYTES = 512 * 1024 * 1024;
+const MAGIC = 'REDIS';
+const VERSION_DIGITS = 4;
+/** The first one with a checksum behind the end. */
+const FIRST_WITH_CHECKSUM = 5;
+const CHECKSUM_BYTES = 8;
+const MODULE_NAME_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+const CODES = {
+  keyMetadata: 243,
+  slot: 244,
+  library: 245,
+  earlyLibrary: 246,
+  moduleData: 247,
+  idle: 248,
+  frequency: 249,
+  fact: 250,
+  sizes: 251,
+  expiryMs: 252,
+  expirySeconds: 253,
+  database: 254,
+  end: 255,
+} as const;
+
+export type RdbPart =
+  | { readonly kind: 'key'; readonly database: number; readonly key: SourceKey }
+  | { readonly kind: 'library'; readonly source: ByteString }
+  /** Something that has no place in a database here. */
+  | { readonly kind: 'left'; readonly what: string };
+
+export function isRdb(first: Buffer): boolean {
+  return first.toString('latin1', 0, MAGIC.length) === MAGIC;
+}
+
+/** Everything up to the end mark; what follows it in the file is not read. @throws DamagedFile */
+export function* readRdb(input: FileBytes, mostValueBytes: number): Generator<RdbPart> {
+  const version = readVersion(input);
+  let database = 0;
+  let about: AboutKey = {};
+  for (;;) {
+    const code = input.byte();
+    const said = saidOfNext(input, code);
+    if (said !== undefined) about = { ...about, ...said };
+    else if (code === CODES.end) return checkSum(input, version);
+    else if (code === CODES.database) database = readLength(input);
+    else if (code >= CODES.keyMetadata) yield* beside(input, code);
+    else {
+      const { bytes, name } = readKey(input, code);
+      const { payload, valueBytes } = readValue(input, code, version, mostValueBytes);
+      yield { kind: 'key', database, key: { name, payload, bytes: bytes + valueBytes, ...about } };
+      about = {};
+    }
+  }
+}
+
+type AboutKey = Pick<SourceKey, 'expireAtMs' | 'idleSeconds' | 'frequency'>;
+
+function readVersion(input: FileBytes): number {
+  const head = input.run(MAGIC.length + VERSION_DIGITS).toString('latin1');
+  const digits = head.slice(MAGIC.length);
+  if (!head.startsWith(MAGIC) || !/^\d{4}$/.test(digits)) throw input.damage('no RDB file begins like this');
+  const version = Number(digits);
+  if (version < 1 || version > NEWEST_RDB_VERSION) {
+    throw input.damage(`the file is of version ${version}; versions 1 to ${NEWEST_RDB_VERSION} are read`);
+  }
+  return version;
+}
+
+/** What the file says of the key that follows. */
+function saidOfNext(input: FileBytes, code: number): AboutKey | undefined {
+  switch (code) {
+    case CODES.expiryMs:
+      return { expireAtMs: Number(input.run(8).readBigInt64LE(0)) };
+    case CODES.expirySeconds:
+      return { expireAtMs: input.run(4).readInt32LE(0) * 1000 };
+    case CODES.idle:
+      return { idleSeconds: readLength(input) };
+    case CODES.frequency:
+      return { frequency: input.byte() };
+    default:
+      return undefined;
+  }
+}
+
+/** What is no key. */
+function* beside(input: FileBytes, code: number): Generator<RdbPart> {
+  switch (code) {
+    case CODES.fact:
+      passString(input);
+      return passString(input);
+    case CODES.sizes:
+      for (let i = 0; i < 2; i += 1) readLength(input);
+      return;
+    case CODES.slot:
+      for (let i = 0; i < 3; i += 1) readLength(input);
+      return;
+    case CODES.library:
+      yield { kind: 'library', source: readText(input) };
+      return;
+    case CODES.earlyLibrary:
+      for (let i = 0; i < 2; i += 1) passString(input);
+      if (readLength(input) > 0) passString(input);
+      passString(input);
+      yield { kind: 'left', what: 'a library of functions of a release candidate' };
+      return;
+    case CODES.moduleData:
+      yield { kind: 'left', what: `data of the module ${readModuleName(input)}` };
+      for (let i = 0; i < 2; i += 1) readLength(input);
+      return passModule(input);
+    case CODES.keyMetadata:
+      for (let classes = readLength(input); classes > 0; classes -= 1) {
+        input.pass(4);
+        passModule(input);
+      }
+      yield { kind: 'left', what: 'what a module says of the key that follows' };
+      return;
+    default:
+      throw input.damage(`${code} begins nothing that is known`);
+  }
+}
+
+function readKey(input: FileBytes, form: number): { name: ByteString; bytes: number } {
+  if (VALUE_FORMS[form] === undefined) throw input.damage(`a value of the form ${form}, which is not known`);
+  const from = input.offset;
+  return { name: readText(input), bytes: input.offset - from };
+}
+
+function readValue(input: FileBytes, form: number, version: number, mostBytes: number) {
+  input.keep(mostBytes);
+  (VALUE_FORMS[form] as (input: FileBytes) => void)(input);
+  const { bytes, size } = input.kept();
+  const payload = bytes === undefined ? undefined : sealPayload(String.fromCharCode(form) + bytes, version);
+  return { payload, valueBytes: size };
+}
+
+function readText(input: FileBytes): ByteString {
+  const from = input.offset;
+  input.keep(MOST_TEXT_BYTES);
+  passString(input);
+  const { bytes } = input.kept();
+  try {
+    if (bytes !== undefined) return new RdbReader(bufferOfBytes(bytes), MOST_TEXT_BYTES).string();
+  } catch (error) {
+    if (!(error instanceof BadFormat)) throw error;
+  }
+  throw input.damage(`a name or text that does not unpack, from byte ${from}`);
+}
+
+/** Nine letters of six bits, in front of ten bits of a version. */
+function readModuleName(input: FileBytes): string {
+  const form = input.byte();
+  if (form !== 0x81) throw input.damage('no name of a module');
+  const id = input.run(8).readBigUInt64BE(0);
+  let name = '';
+  for (let shift = 58n; shift >= 10n; shift -= 6n) name += MODULE_NAME_LETTERS[Number((id >> shift) & 63n)];
+  return name;
+}
+
+function checkSum(input: FileBytes, version: number): void {
+  if (version < FIRST_WITH_CHECKSUM) return;
+  const counted = input.checksum();
+  const offset = input.offset;
+  const said = input.run(CHECKSUM_BYTES);
+  // Zeros: the server was told to write none.
+  if (said.equals(counted) || said.every((byte) => byte === 0)) return;
+  throw input.damage(`the checksum at byte ${offset} does not fit: the file was changed or is not whole`);
+}
