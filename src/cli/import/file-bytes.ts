@@ -11,6 +11,7 @@ import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 
 /** Large enough that a call of the system is nothing beside it. */
 const PIECE_BYTES = 256 * 1024;
+const MOST_MARK_BYTES = 16;
 
 /** What is in the file cannot be what it says it is. */
 export class DamagedFile extends Error {
@@ -69,7 +70,7 @@ export class FileBytes {
 
   /** The next byte, which stays the next one. */
   peek(): number | undefined {
-    return this.isAtEnd ? undefined : this.#piece[this.#at];
+    return this.ahead()[0];
   }
 
   /** A few bytes, at most a piece; they are there until something else is read. */
@@ -77,6 +78,20 @@ export class FileBytes {
     while (this.#end - this.#at < count) if (!this.#readMore()) throw new EndsTooSoon(this.#pieceOffset + this.#end);
     this.#at += count;
     return this.#piece.subarray(this.#at - count, this.#at);
+  }
+
+  /** As many of the next bytes as a mark at the beginning may have; they stay the next ones. */
+  ahead(): Buffer {
+    while (this.#end - this.#at < MOST_MARK_BYTES) if (!this.#readMore()) break;
+    return this.#piece.subarray(this.#at, Math.min(this.#end, this.#at + MOST_MARK_BYTES));
+  }
+
+  /** Bytes as a string of their own. */
+  text(count: number): ByteString {
+    if (count <= PIECE_BYTES) return bytesOfBuffer(this.run(count));
+    this.keep(count);
+    this.pass(count);
+    return this.kept().bytes as ByteString;
   }
 
   pass(count: number): void {

@@ -1,6 +1,6 @@
 /**
- * `millrace import`: the keys of a running Redis or of an RDB file into a database that is served, over the native
- * protocol.
+ * `millrace import`: the keys of a running Redis, of an RDB file or of an append-only log into a database that is served,
+ * over the native protocol.
  * Exit codes: 0 all of it is there, 1 something is not (each is listed), or it failed, 2 asked wrongly.
  */
 import { closeSync, openSync, statSync } from 'node:fs';
@@ -9,17 +9,20 @@ import { MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 import { wholeOf } from '../command-line.js';
 import { type Asked, FAILED, type Output, UsageError } from '../parser.js';
 import { ProgressLine } from '../progress-line.js';
+import { isAof } from './aof/aof-file.js';
+import { aofParts, isAofDirectory } from './aof/aof-parts.js';
+import { AofReplay } from './aof/aof-replay.js';
 import { FileBytes } from './file-bytes.js';
 import { ImportReport } from './import-report.js';
 import { ImportState } from './import-state.js';
 import { KeyWriter } from './key-writer.js';
 import { PayloadReader } from './payload-reader.js';
-import { isRdb } from './rdb/rdb-file.js';
+import { beginsLog, isRdb } from './rdb/rdb-file.js';
 import { RdbSource } from './rdb/rdb-source.js';
 import { RedisSource } from './redis-source.js';
 import { RespLink, respAddress, withoutPassword } from './resp-link.js';
 import type { KeySource, SourceBounds } from './source.js';
-import { compareSides, type TakeOverDeps, takeOver } from './take-over.js';
+import { compareSides, Pace, type TakeOverDeps, takeOver } from './take-over.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const DEFAULT_BATCH_KEYS = 500;
@@ -28,17 +31,23 @@ const MOST_BATCH_KEYS = 10_000;
 /** Values of one batch; a single one may be larger. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
+type Kind = 'server' | 'rdb' | 'log';
+
 interface Question {
   readonly from: string;
+  readonly kind: Kind;
   readonly to: string;
   readonly database: number | undefined;
   readonly statePath: string | undefined;
-  readonly batchKeys: number;
+  readonly bounds: SourceBounds;
   readonly keysPerSecond: number;
   readonly replaces: boolean;
   readonly writes: boolean;
   readonly compares: boolean;
 }
+
+/** What all ways of importing stand on. */
+type Parts = Omit<TakeOverDeps, 'source'>;
 
 /** @returns the exit code. @throws UsageError, and what reading and connecting throw */
 export async function importCommand(asked: Asked, output: Output): Promise<number> {
@@ -52,20 +61,12 @@ export async function importCommand(asked: Asked, output: Output): Promise<numbe
   const opened: RespLink[] = [];
   try {
     const destination = await linkTo(question.to, undefined, opened);
-    const source = await sourceOf(question, opened);
     const payloads = new PayloadReader(new NodeRandom(), Date.now);
-    const timers = new NodeTimers();
     const { keysPerSecond } = question;
-    await run(question, {
-      source,
-      destination,
-      payloads,
-      report,
-      timers,
-      keysPerSecond,
-      signal: stop.signal,
-      nowMs: Date.now,
-    });
+    const own = { timers: new NodeTimers(), signal: stop.signal, nowMs: Date.now };
+    const parts: Parts = { destination, payloads, report, keysPerSecond, ...own };
+    if (question.kind === 'log') await carryOut(question, parts);
+    else await run(question, { ...parts, source: await sourceOf(question, opened) });
     return report.isClean ? 0 : FAILED;
   } finally {
     progress.clear();
@@ -75,16 +76,29 @@ export async function importCommand(asked: Asked, output: Output): Promise<numbe
 }
 
 async function run(question: Question, deps: TakeOverDeps): Promise<void> {
-  const { destination, payloads, report, source, nowMs } = deps;
-  const { replaces, statePath } = question;
-  const state = new ImportState(statePath, source.identity, nowMs);
-  if (question.writes) await takeOver(deps, new KeyWriter(destination, payloads, report, { replaces, nowMs }), state);
+  const { report, source, nowMs } = deps;
+  const state = new ImportState(question.statePath, source.identity, nowMs);
+  if (question.writes) await takeOver(deps, writerFor(question, deps), state);
   if (!question.compares) return report.end({}, '');
   const digests = await compareSides(deps);
   report.end(
     digests,
     `digest of the source      ${digests.source}\ndigest of the destination ${digests.destination}\n`,
   );
+}
+
+async function carryOut(question: Question, parts: Parts): Promise<void> {
+  const { destination, report } = parts;
+  const { bounds, database, from } = question;
+  const pace = new Pace(parts);
+  const writer = writerFor(question, parts);
+  const replay = new AofReplay({ destination, writer, report, bounds, database, pace: (count) => pace.keep(count) });
+  await replay.run(aofParts(from));
+  report.end({}, '');
+}
+
+function writerFor({ replaces }: Question, { destination, payloads, report, nowMs }: Parts): KeyWriter {
+  return new KeyWriter(destination, payloads, report, { replaces, nowMs });
 }
 
 function questionOf(asked: Asked): Question {
@@ -97,12 +111,18 @@ function questionOf(asked: Asked): Question {
     throw new UsageError('--only-compare or --unverified, not both');
   }
   respAddress(to);
+  const kind = kindOf(from);
+  const notOfLogs = [...(state === undefined ? [] : ['state']), ...flags].find((name) => NOT_OF_LOGS.has(name));
+  if (kind === 'log' && notOfLogs !== undefined) {
+    throw new UsageError(`--${notOfLogs} is not for an append-only log: its commands are carried out once, on nothing`);
+  }
   return {
     from,
+    kind,
     to,
-    database: wholeOf(asked, 'database') ?? (isUrl(from) ? respAddress(from).database : undefined),
+    database: wholeOf(asked, 'database') ?? (kind === 'server' ? respAddress(from).database : undefined),
     statePath: state,
-    batchKeys,
+    bounds: { batchKeys, batchBytes: BATCH_BYTES, mostValueBytes: MAX_RECORD_BYTES },
     keysPerSecond: wholeOf(asked, 'rate') ?? 0,
     replaces: flags.has('replace'),
     writes: !flags.has('only-compare'),
@@ -110,8 +130,27 @@ function questionOf(asked: Asked): Question {
   };
 }
 
-function isUrl(from: string): boolean {
-  return from.includes('://');
+const NOT_OF_LOGS = new Set(['state', 'replace', 'only-compare']);
+
+function kindOf(from: string): Kind {
+  if (from.includes('://')) {
+    respAddress(from);
+    return 'server';
+  }
+  if (statSync(from, { throwIfNoEntry: false }) === undefined) {
+    throw new UsageError(`${withoutPassword(from)} is neither a file nor a redis:// URL`);
+  }
+  if (isAofDirectory(from)) return 'log';
+  const file = openSync(from, 'r');
+  try {
+    const input = new FileBytes(file);
+    const ahead = input.ahead();
+    if (isRdb(ahead)) return beginsLog(input) ? 'log' : 'rdb';
+    if (isAof(ahead)) return 'log';
+    throw new UsageError(`${from} is neither an RDB file nor an append-only file`);
+  } finally {
+    closeSync(file);
+  }
 }
 
 async function linkTo(url: string, database: number | undefined, opened: RespLink[]): Promise<RespLink> {
@@ -121,22 +160,7 @@ async function linkTo(url: string, database: number | undefined, opened: RespLin
   return link;
 }
 
-async function sourceOf({ from, database, batchKeys }: Question, opened: RespLink[]): Promise<KeySource> {
-  const bounds: SourceBounds = { batchKeys, batchBytes: BATCH_BYTES, mostValueBytes: MAX_RECORD_BYTES };
-  if (isUrl(from)) return RedisSource.open(await linkTo(from, database, opened), bounds, database);
-  if (statSync(from, { throwIfNoEntry: false }) === undefined) {
-    throw new UsageError(`${withoutPassword(from)} is neither a file nor a redis:// URL`);
-  }
-  if (!isRdb(firstBytes(from))) throw new UsageError(`${from} is no RDB file`);
-  return new RdbSource(from, bounds, database);
-}
-
-function firstBytes(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const input = new FileBytes(file);
-    return Buffer.from(input.peek() === undefined ? [] : input.run(5));
-  } finally {
-    closeSync(file);
-  }
+async function sourceOf({ from, kind, database, bounds }: Question, opened: RespLink[]): Promise<KeySource> {
+  if (kind === 'rdb') return new RdbSource(from, bounds, database);
+  return RedisSource.open(await linkTo(from, database, opened), bounds, database);
 }

@@ -31,7 +31,7 @@ export class RedisSource implements KeySource {
       .filter(([number]) => database === undefined && number !== 0);
     // Redis 6 knows only how long it will be.
     const tellsInstants = !((await link.one(['PEXPIRETIME', ''])) instanceof ReplyError);
-    const left = others.map(([number, keys]) => otherDatabase(number, keys));
+    const left = others.map(([number, keys]) => otherDatabase(number, keys, 'keys'));
     return new RedisSource(link, bounds, `run ${run} database ${database ?? 0}`, left, tellsInstants);
   }
 

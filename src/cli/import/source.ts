@@ -41,6 +41,6 @@ export interface SourceBounds {
 export const NO_PLACE = 'has no place in a database here';
 
 /** Of databases that are not the one that was asked for. */
-export function otherDatabase(number: number, keys: number): readonly [string, string] {
-  return [`database ${number}`, `its ${keys} keys are not taken over: --database ${number} takes them`];
+export function otherDatabase(number: number, count: number, of: 'keys' | 'commands'): readonly [string, string] {
+  return [`database ${number}`, `its ${count} ${of} are not taken over: --database ${number} takes them`];
 }

@@ -21,14 +21,13 @@ export interface TakeOverDeps {
 }
 
 /** It was told to stop before it was done. */
-export class Interrupted extends Error {}
+class Interrupted extends Error {}
 
 export async function takeOver(deps: TakeOverDeps, writer: KeyWriter, state: ImportState): Promise<void> {
   const { source, report } = deps;
   const rate = new Pace(deps);
   try {
     for await (const { keys, libraries, left, next } of source.batches(await state.read())) {
-      mayGoOn(deps.signal);
       for (const [what, why] of left) report.leave(what, why);
       for (const library of libraries) await writer.writeLibrary(library);
       await writer.write(keys);
@@ -50,7 +49,6 @@ export async function compareSides(deps: TakeOverDeps): Promise<{ source: string
   const comparison = new KeyComparison(destination, payloads, report, deps.nowMs);
   const rate = new Pace(deps);
   for await (const { keys } of source.batches(undefined)) {
-    mayGoOn(deps.signal);
     await comparison.compare(keys);
     const { compared, different } = report.counts;
     report.tell('comparing', { compared, different });
@@ -59,11 +57,8 @@ export async function compareSides(deps: TakeOverDeps): Promise<{ source: string
   return { source: String(comparison.source), destination: String(comparison.destination) };
 }
 
-function mayGoOn({ aborted }: AbortSignal): void {
-  if (aborted) throw new Interrupted('interrupted: what was taken over stays, the same command goes on');
-}
-
-class Pace {
+/** Waits where it is too fast, and ends where it was told to. */
+export class Pace {
   readonly #startMs: number;
   #keys = 0;
 
@@ -71,8 +66,10 @@ class Pace {
     this.#startMs = deps.nowMs();
   }
 
+  /** @throws Interrupted */
   async keep(keys: number): Promise<void> {
     const { keysPerSecond, nowMs, timers, signal } = this.deps;
+    if (signal.aborted) throw new Interrupted('interrupted: what was taken over stays');
     if (keysPerSecond === 0) return;
     this.#keys += keys;
     const earlyMs = this.#startMs + (this.#keys * 1000) / keysPerSecond - nowMs();

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { dataVerb, type RunVerb, wholeOption } from '../parser.js';
 
 const ABOUT = `
-source: redis://[user:password@]host:port[/database] of a running Redis (rediss:// over TLS), or an RDB file
+source: redis://[user:password@]host:port[/database] of a running Redis (rediss:// over TLS), an RDB file, or an
+append-only file or directory, which needs an empty database
 what is there already stays, unless --replace is given; the same command again goes on where it was interrupted`;
 
 export function addImportLine(parent: Command, run: RunVerb): void {

@@ -47,6 +47,17 @@ export function isRdb(first: Buffer): boolean {
   return first.toString('latin1', 0, MAGIC.length) === MAGIC;
 }
 
+/** Do commands of an append-only file follow, as until Redis 6? The file says so among the facts at its beginning. */
+export function beginsLog(input: FileBytes): boolean {
+  readVersion(input);
+  while (input.byte() === CODES.fact) {
+    const isIt = readText(input) === 'aof-preamble';
+    const value = readText(input);
+    if (isIt) return value === '1';
+  }
+  return false;
+}
+
 /** Everything up to the end mark; what follows it in the file is not read. @throws DamagedFile */
 export function* readRdb(input: FileBytes, mostValueBytes: number): Generator<RdbPart> {
   const version = readVersion(input);

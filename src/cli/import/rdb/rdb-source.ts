@@ -24,7 +24,9 @@ export class RdbSource implements KeySource {
   *batches(from: string | undefined): Iterable<Batch> {
     const file = openSync(this.path, 'r');
     try {
-      yield* rdbBatches(new FileBytes(file), this.bounds, this.database, Number(from ?? 0));
+      const input = new FileBytes(file);
+      yield* rdbBatches(input, this.bounds, this.database, Number(from ?? 0));
+      if (!input.isAtEnd) throw input.damage('something follows the end of the file');
     } finally {
       closeSync(file);
     }
@@ -32,7 +34,7 @@ export class RdbSource implements KeySource {
 }
 
 /** @param from keys that begin before are passed over */
-function* rdbBatches(
+export function* rdbBatches(
   input: FileBytes,
   bounds: SourceBounds,
   database: number | undefined,
@@ -48,7 +50,8 @@ function* rdbBatches(
     yield batch.ended(input.offset);
     batch = new GrowingBatch();
   }
-  if (database === undefined) batch.left.push(...[...others].map(([number, keys]) => otherDatabase(number, keys)));
+  if (database === undefined)
+    batch.left.push(...[...others].map(([number, keys]) => otherDatabase(number, keys, 'keys')));
   yield batch.ended(input.offset);
 }
 

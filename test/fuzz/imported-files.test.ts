@@ -1,13 +1,15 @@
 /**
- * RDB files that are cut, changed or made up. Reading one ends, in an error that names a byte of the file or in keys; and
+ * RDB files and append-only files that are cut, changed or made up. Reading one ends, in an error that names a byte of the file or in keys; and
  * memory is what the file has, whatever it says.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readAof } from '../../src/cli/import/aof/aof-file.js';
 import { DamagedFile, FileBytes } from '../../src/cli/import/file-bytes.js';
 import { readRdb } from '../../src/cli/import/rdb/rdb-file.js';
+import { encodeCommand } from '../../src/codec/resp/index.js';
 import { KvBench } from '../support/kv-bench.js';
 import { rdbFile, text } from '../support/rdb-writer.js';
 import { type FuzzRandom, itHolds } from './fuzz-run.js';
@@ -16,23 +18,19 @@ import { FILLING } from './odd-words.js';
 const FOOTER_BYTES = 10;
 const MOST_VALUE_BYTES = 1024;
 
-describe('fuzz: RDB files', () => {
+describe('fuzz: files of a Redis', () => {
   let dir: string;
   before(() => {
     dir = mkdtempSync(join(tmpdir(), 'millrace-fuzz-rdb-'));
   });
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  function expectAnEnd(bytes: Buffer): void {
-    const path = join(dir, 'file.rdb');
+  function expectAnEnd(bytes: Buffer, read: (input: FileBytes) => Iterable<unknown> = parts): void {
+    const path = join(dir, 'file');
     writeFileSync(path, bytes);
     const file = openSync(path, 'r');
     try {
-      for (const part of readRdb(new FileBytes(file), MOST_VALUE_BYTES)) {
-        if (part.kind !== 'key') continue;
-        expect(part.key.payload?.length ?? 0).to.be.at.most(MOST_VALUE_BYTES + 1 + FOOTER_BYTES);
-        expect(part.key.bytes).to.be.at.most(bytes.length);
-      }
+      expect([...read(new FileBytes(file))].length).to.be.at.most(bytes.length);
     } catch (error) {
       if (!(error instanceof DamagedFile)) throw error;
       expect(error.offset).to.be.within(0, bytes.length);
@@ -41,11 +39,25 @@ describe('fuzz: RDB files', () => {
     }
   }
 
+  function* parts(input: FileBytes): Iterable<unknown> {
+    for (const part of readRdb(input, MOST_VALUE_BYTES)) {
+      if (part.kind === 'key') {
+        expect(part.key.payload?.length ?? 0).to.be.at.most(MOST_VALUE_BYTES + 1 + FOOTER_BYTES);
+      }
+      yield part;
+    }
+  }
+
   const REAL = realRecords();
 
-  itHolds('of real values that were damaged come to an end', 2000, (random) => {
+  itHolds('with real values that were damaged come to an end', 2000, (random) => {
     const whole = rdbFile(random.list(5, () => random.pick(REAL))).toString('latin1');
     expectAnEnd(Buffer.from(random.damaged(whole), 'latin1'));
+  });
+
+  itHolds('of commands that were damaged come to an end', 2000, (random) => {
+    const whole = random.list(5, () => encodeCommand(random.list(4, () => random.bytes(random.below(9))))).join('');
+    expectAnEnd(Buffer.from(random.damaged(whole), 'latin1'), readAof);
   });
 
   itHolds('of nonsense behind a head that is right come to an end', 2000, (random) => {
