@@ -1,4 +1,4 @@
-/** Running servers into the face of the native protocol: all of it, again, into what is there, in parts, and by MIGRATE. */
+/** Running servers into the face of the native protocol: all of it, again, into what is there, in parts, and by MIGRATE. Proves KYW1, KYW2, KYW3, RSO1. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,7 +185,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
 describe('import, asked wrongly', () => {
   const to = { url: 'redis://127.0.0.1:1' };
   const CASES: readonly (readonly [title: string, words: readonly string[], code: number, error: RegExp])[] = [
-    ['of what is not there', ['/nowhere/dump.rdb'], 1, /cannot connect to 127.0.0.1:1: connect ECONNREFUSED/],
+    ['into what is not there', ['redis://127.0.0.1:2'], 1, /cannot connect to 127.0.0.1:1: connect ECONNREFUSED/],
     ['of another protocol', ['http://127.0.0.1'], 2, /http:\/\/127.0.0.1 is no redis:\/\/ or rediss:\/\/ URL/],
     ['of a database that is no number', ['redis://a:secret@127.0.0.1/x'], 2, /redis:\/\/127.0.0.1\/x: behind the port/],
     ['with no keys at a time', ['x', '--batch', '0'], 2, /--batch is 1 to 10000 keys/],
@@ -205,7 +205,10 @@ describe('import, asked wrongly', () => {
     const stand = await startImportStand();
     try {
       const { code, err } = await importInto(stand, 'package.json');
-      expect([code, err.split('\n')[0]]).to.deep.equal([2, 'millrace: package.json is no RDB file']);
+      expect([code, err.split('\n')[0]]).to.deep.equal([
+        2,
+        'millrace: package.json is neither an RDB file nor an append-only file',
+      ]);
       expect((await importInto(stand, '/nowhere')).err).to.match(/^millrace: \/nowhere is neither a file nor a redis:/);
     } finally {
       await stand.stop();
@@ -215,7 +218,7 @@ describe('import, asked wrongly', () => {
   it('with a password that opens nothing says so', async () => {
     const stand = await startImportStand();
     try {
-      const { code, err } = await importInto({ url: stand.url.replace(PASSWORD, 'wrong') }, 'package.json');
+      const { code, err } = await importInto({ url: stand.url.replace(PASSWORD, 'wrong') }, 'redis://127.0.0.1:2');
       expect([code, err]).to.deep.equal([
         1,
         `millrace: 127.0.0.1:${stand.port} refuses AUTH: WRONGPASS invalid username-password pair or user is disabled.\n`,

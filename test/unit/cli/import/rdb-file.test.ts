@@ -1,4 +1,4 @@
-/** RDB files byte by byte: the forms that no server of today writes, and what is not as it should be. Proves RDF1 to RDF3, FBY1, FBY2. */
+/** RDB files byte by byte: the forms that no server of today writes, and what is not as it should be. Proves RDF1, RDF2, RDF3, FBY1, FBY2. */
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
