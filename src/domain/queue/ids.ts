@@ -10,7 +10,7 @@ const PREFIX_CHARACTERS = 4;
 /** Milliseconds since the epoch for some thousands of years. */
 const TIME_CHARACTERS = 8;
 
-/** It begins with its time, so that trees of ids grow at one end (docs/adr/0077-ids-of-messages-begin-with-their-time.md). */
+/** It begins with its time, so that trees of ids grow at one end (docs/adr/0076-ids-of-messages-begin-with-their-time.md). */
 export function newMessageId(random: Random, nowMs: number): MessageId {
   let left = Math.max(0, Math.floor(nowMs));
   for (let at = PREFIX_CHARACTERS + TIME_CHARACTERS - 1; at >= PREFIX_CHARACTERS; at -= 1) {
