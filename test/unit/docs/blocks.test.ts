@@ -15,6 +15,7 @@ const require = createRequire(import.meta.url);
 const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> = {
   tiers: { why: 'tests of this repository, which .ci/run runs: minutes each', most: 4 },
   installed: { why: 'the packages are among those of this repository, in the versions of package.json', most: 2 },
+  package: { why: 'test/integration/package/package.test.ts installs it and runs it', most: 3 },
   'no-python-packages': { why: 'packages for Python are not to be had on every machine that tests', most: 1 },
   'no-go': { why: 'nor is Go: its blocks are parsed', most: 1 },
   'other-shells': {
@@ -23,7 +24,7 @@ const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> =
   },
 };
 /** What is shown and never typed in. */
-const SHOWN = ['', 'text', 'json', 'yaml', 'ebnf', 'go'];
+const SHOWN = ['', 'text', 'json', 'yaml', 'ebnf', 'go', 'ts'];
 const WORDS = ['norun', 'terminal', 'name', 'part-of', 'printed-by'];
 
 describe('the blocks of the pages', () => {
@@ -55,7 +56,7 @@ describe('the blocks of the pages', () => {
 
   it('are no lines of a shell that only look like output', () => {
     const hidden = blocks.filter(
-      ({ language, text }) => SHOWN.includes(language) && /^(?:\$ |millrace \w+ )/m.test(text),
+      ({ language, text }) => SHOWN.includes(language) && /^(?:\$ |(?:millrace|make|npm|npx) \w+ |curl )/m.test(text),
     );
     expect(places(hidden)).to.deep.equal([]);
   });
