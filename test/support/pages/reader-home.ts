@@ -11,7 +11,7 @@ import { findNatsServer } from '../nats-server.js';
 
 /** Ports of the process, by setting, and those that pages have for programs of the reader's. */
 const SERVED = { KV: 7100, QUEUE: 7200, MGMT: 7300, RESP: 6380, METRICS: 7400 };
-const OTHERS = [3000, 6399, 7500, 9100, 9200, 9300];
+const OTHERS = [3000, 4318, 6399, 7500, 9100, 9200, 9300];
 /** What a clone has not, and what is the reader's own here. */
 const LEFT_OUT = new Set(['.git', '.millrace', '.cache', '.tools', 'docs']);
 const PROGRAMS_OF_PAGES = 'docs/guide';
