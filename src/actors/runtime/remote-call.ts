@@ -9,6 +9,8 @@
  *      that the outcome is unknown; whatever that was by then, it stays
  *  RC5 what leaves nothing in the journal is begun by one activation at most: no later one can tell whether it was, unless
  *      the one before it had handed over
+ *  RC6 an answer that comes when a later activation was tried already is heard once that one has said that it was executed
+ *      before, or will not begin it: a refusal leaves nothing in the journal, and the later one may have accepted it
  */
 import { decodeAnswer, encodeRemoteCommand, type OwnerInstant, type RemoteAsk } from '../../codec/remote/index.js';
 import { type CommandId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -88,6 +90,8 @@ export class RemoteCall {
   #isOwnerOfOld = false;
   #isBeingStored = false;
   #cause: MillraceError | undefined;
+  /** RC6. What an activation has answered after a later one was tried. */
+  #late: Uint8Array | undefined;
   #end: End | undefined;
   #wake: (heard: Heard) => void = () => {};
 
@@ -149,6 +153,7 @@ export class RemoteCall {
       if (this.#mayBeExecuted) await this.#listen(Math.min(pauseMs, leftMs), () => {});
       if (this.#isOver) return this.#answer();
     }
+    if (this.#late !== undefined) return this.#late;
     const { shard } = this.asked;
     throw new MillraceError('SHARD_UNAVAILABLE', `${shard} has no owner that answers`, { shard }, this.#cause);
   }
@@ -221,10 +226,17 @@ export class RemoteCall {
       this.#isOwnerOfOld = from === undefined;
       this.#wake('at-once');
     } else if (!(result instanceof MillraceError)) {
-      this.#finish(result);
+      this.#answered(result, from?.epoch ?? OF_OLD, epoch);
     } else {
       this.#refused(result, ask, from?.epoch ?? OF_OLD, epoch);
     }
+  }
+
+  /** RC6. */
+  #answered(result: Uint8Array, by: number, epoch: number | undefined): void {
+    this.#close(epoch);
+    if ([...this.#openTries.keys()].some((tried) => tried > by)) this.#late = result;
+    else this.#finish(result);
   }
 
   #refused(failure: MillraceError, ask: RemoteAsk, by: number, epoch: number | undefined): void {
@@ -245,7 +257,8 @@ export class RemoteCall {
     if (details.isChecked === true) this.#clear(ask === 'settle' ? by : by - 1);
     this.#isBeingStored = ask === 'settle' && details.isBeingStored === true;
     const isFinal = code === 'OUTCOME_UNKNOWN' || (ask === 'command' && !mayChange(failure));
-    if (isFinal) this.#finish(failure);
+    if (isFinal) this.#finish((details.isExecuted === true && this.#late) || failure);
+    else if (this.#late !== undefined && !this.#mayBeExecuted) this.#finish(this.#late);
     else this.#wake(details.isElsewhere === true ? 'at-once' : 'after-a-pause');
   }
 

@@ -1,0 +1,88 @@
+/** An owner's answer that arrives when its successor was asked already. Proves RC6. */
+import { expect } from 'chai';
+import { ShardCaller } from '../../../src/actors/runtime/index.js';
+import {
+  decodeRemoteCommand,
+  encodeAnswer,
+  encodeFailure,
+  type RemoteCommand,
+} from '../../../src/codec/remote/index.js';
+import { MillraceError } from '../../../src/kernel/index.js';
+import type { Bus } from '../../../src/ports/index.js';
+import { SHARD } from '../../support/kv-shard-stand.js';
+import { ManualTime } from '../../support/memory/index.js';
+
+const LIMITS = { deadlineMs: 2_000, tryMs: 200, pauseMs: 50, settleMs: 500 };
+const bytes = (text: string) => Buffer.from(text);
+
+describe('an answer that comes when a successor was asked already', () => {
+  let time: ManualTime;
+  let caller: ShardCaller;
+  /** What was asked of each activation and waits for the test's answer. */
+  let asked: { readonly command: RemoteCommand; answer(payload: Uint8Array): void }[];
+  let epoch: number;
+  let said: string | undefined;
+
+  beforeEach(async () => {
+    time = new ManualTime();
+    asked = [];
+    epoch = 1;
+    said = undefined;
+    const bus: Partial<Bus> = {
+      request: (_topic, payload) => {
+        const command = decodeRemoteCommand(payload);
+        if (command.ask === 'greet') return Promise.resolve(encodeAnswer(bytes(''), now()));
+        return new Promise((answer) => asked.push({ command, answer }));
+      },
+    };
+    const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
+    caller = new ShardCaller(bus as Bus, time, time, random, LIMITS);
+    caller.call(SHARD, bytes('publish'), false).then(
+      (reply) => {
+        said = Buffer.from(reply).toString();
+      },
+      (error: MillraceError) => {
+        said = error.code;
+      },
+    );
+    await pass(50);
+    // Another command hears of the successor; the first one is then sent to it, too.
+    epoch = 2;
+    const other = caller.call(SHARD, bytes('other'), false);
+    await pass(10);
+    asked.pop()?.answer(encodeAnswer(bytes('other'), now()));
+    await other;
+    while (asked.length < 2) await pass(5);
+    expect(asked.map(({ command }) => command.before?.epoch)).to.deep.equal([1, 2]);
+  });
+
+  const now = () => ({ epoch, atMs: time.monotonicMs() });
+  async function pass(ms: number): Promise<void> {
+    for (const endMs = time.monotonicMs() + ms; time.monotonicMs() < endMs; ) await time.advance(5);
+  }
+  async function answers(of: 1 | 2, payload: Uint8Array): Promise<void> {
+    asked.find(({ command }) => command.before?.epoch === of)?.answer(payload);
+    await pass(20);
+  }
+  const refused = () => encodeAnswer(bytes('refused'), { epoch: 1, atMs: time.monotonicMs() });
+
+  it('is not believed: what the first one has refused, the second one may have accepted', async () => {
+    await answers(1, refused());
+    expect(said).to.equal(undefined);
+    await answers(2, encodeAnswer(bytes('accepted'), now()));
+    expect(said).to.equal('accepted');
+  });
+
+  it('is the answer once the second one has said that it was executed before', async () => {
+    await answers(1, refused());
+    const before = new MillraceError('OUTCOME_UNKNOWN', 'executed, the reply was lost', { isExecuted: true });
+    await answers(2, encodeFailure(before, now()));
+    expect(said).to.equal('refused');
+  });
+
+  it('is the answer once the second one will not begin it', async () => {
+    await answers(1, refused());
+    await answers(2, encodeFailure(new MillraceError('SHARD_UNAVAILABLE', 'it is being handed over'), now()));
+    expect(said).to.equal('refused');
+  });
+});
