@@ -13,6 +13,7 @@ import { clusterReplay } from './cluster-replay.js';
 import { collections } from './collections.js';
 import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
+import { idle } from './idle.js';
 import { memory } from './memory.js';
 import { queueDelayed } from './queue-delayed.js';
 import { queueDrain } from './queue-drain.js';
@@ -32,7 +33,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, bullmqResp, entries, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, entries, idle, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,
