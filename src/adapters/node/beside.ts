@@ -2,6 +2,7 @@
  * What work beside the main thread has in common, in a thread or a process of its own: a log that the main one writes,
  * failures as plain data, and a place behind live commands.
  */
+import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { describeError, type ErrorCode, MillraceError } from '../../kernel/index.js';
 import type { Log, LogFields } from '../../ports/index.js';
@@ -45,9 +46,20 @@ export function plainFailure(error: unknown): PlainFailure {
 
 /** On Linux this is the priority of the calling thread alone; elsewhere it would be the whole process's, commands and all. */
 export function lowerPriority(niceness: number, log: Log): void {
+  lower(() => setPriority(niceness), log);
+}
+
+/** Of every thread of this process, and of those that they start: helpers collect its garbage behind live commands, too. */
+export function lowerPriorityOfAll(niceness: number, log: Log): void {
+  lower(() => {
+    for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness);
+  }, log);
+}
+
+function lower(set: () => void, log: Log): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(niceness);
+    set();
   } catch (error) {
     log.debug('thread.priority-kept', { reason: describeError(error) });
   }

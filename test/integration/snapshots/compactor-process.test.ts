@@ -1,4 +1,6 @@
 /** The compactor in its process, on a real journal and a real object store. */
+import { readdir, readFile } from 'node:fs/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import {
@@ -16,9 +18,14 @@ import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { jobProcessesOf } from '../../support/job-processes.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 
 const PREFIX = 'snapshots';
+/** The niceness of a job, as its entry has it. */
+const BEHIND = 10;
+/** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
+const NICENESS_FIELD = 16;
 const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
 
 describe('the compactor in a process of its own, on JetStream', function () {
@@ -34,7 +41,7 @@ describe('the compactor in a process of its own, on JetStream', function () {
   before(async () => {
     server = await startNatsServer();
     connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 4, queueShards: 1, replicas: 1, allowUnsynced: true });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 5, queueShards: 1, replicas: 1, allowUnsynced: true });
     const names = new Names(PREFIX);
     journal = new JetStreamJournal(connections, names);
     objects = new JetStreamObjectStore(connections, names);
@@ -98,6 +105,23 @@ describe('the compactor in a process of its own, on JetStream', function () {
     expect([audit.findings, audit.anchoredBy, audit.manifestsOnChain]).to.deep.equal([[], 'snapshot', 1]);
   });
 
+  it('works behind live commands with all of its threads, those that collect garbage too', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const job = compactor.compact(jobFor(await freshHistory()));
+    let isOver = false;
+    const ended = job.finally(() => {
+      isOver = true;
+    });
+    let least: number | undefined;
+    while (!isOver && least !== BEHIND) {
+      const threads = (await Promise.all((await jobProcessesOf(process.pid)).map(nicenessOfThreads))).flat();
+      if (threads.length > 1) least = Math.min(...threads);
+      await nextRound();
+    }
+    await ended;
+    expect(least).to.equal(BEHIND);
+  });
+
   it('runs one job at a time, in order', async () => {
     const history = await freshHistory();
     const early = jobFor(history);
@@ -138,4 +162,12 @@ async function expectFailure(act: Promise<unknown>, code: Parameters<typeof isMi
     return;
   }
   expect.fail(`no ${code}`);
+}
+
+async function nicenessOfThreads(pid: number): Promise<readonly number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const stats = threads.map((tid) => readFile(`/proc/${pid}/task/${tid}/stat`, 'latin1').catch(() => ''));
+  return (await Promise.all(stats))
+    .filter((stat) => stat !== '')
+    .map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[NICENESS_FIELD]));
 }

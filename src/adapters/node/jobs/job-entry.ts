@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
-import { lowerPriority, plainFailure, sentLog } from '../beside.js';
+import { lowerPriorityOfAll, plainFailure, sentLog } from '../beside.js';
 import type { JobMessage, JobOutcome } from './job-process.js';
 
 /**
@@ -19,7 +19,7 @@ export async function doJob<Task, Result>(
   process.once('disconnect', () => process.exit());
   const send = (message: JobMessage<Result>) => void process.send?.(message);
   const log = sentLog(send);
-  lowerPriority(niceness, log);
+  lowerPriorityOfAll(niceness, log);
   const [task] = (await once(process, 'message')) as [Task];
   send(await outcomeOf(() => work(task, log)));
 }
