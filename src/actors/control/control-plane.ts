@@ -75,12 +75,12 @@ export class ControlPlane implements ShardPlane<ControlWork> {
 
   seal(): SectionEffects[] {
     if (this.#open.length === 0) return [];
-    const effects = Buffer.concat(this.#open);
+    const pieces = this.#open;
     this.#open = [];
     this.#isInFlight = true;
     this.#storesAccess = this.#opensAccess;
     this.#opensAccess = false;
-    return [{ partition: CONTROL_PARTITION, effects }];
+    return [{ partition: CONTROL_PARTITION, pieces }];
   }
 
   committed({ position }: ChainHead): void {

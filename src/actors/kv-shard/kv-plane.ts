@@ -206,7 +206,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#inFlight = [...this.#runner.changed];
     this.#runner.changed.clear();
     for (const owned of this.#inFlight) {
-      sealed.push({ partition: owned.name, effects: owned.seal() });
+      sealed.push({ partition: owned.name, pieces: [owned.seal()] });
     }
     return sealed;
   }

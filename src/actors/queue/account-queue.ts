@@ -100,9 +100,8 @@ export class AccountQueue {
   }
 
   /** The open effects, which are now on their way. */
-  seal(): Uint8Array {
-    const [only] = this.#open;
-    const effects = only !== undefined && this.#open.length === 1 ? only : Buffer.concat(this.#open);
+  seal(): readonly Uint8Array[] {
+    const effects = this.#open;
     this.#open = [];
     this.#isSealed = true;
     this.#startedInFlight = this.#started;

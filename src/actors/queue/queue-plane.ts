@@ -225,7 +225,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     this.#due.noteSealed();
     this.#inFlight = [...this.#changed];
     this.#changed.clear();
-    return this.#inFlight.map((queue) => ({ partition: queue.name, effects: queue.seal() }));
+    return this.#inFlight.map((queue) => ({ partition: queue.name, pieces: queue.seal() }));
   }
 
   committed(head: ChainHead): void {
@@ -277,7 +277,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     }
   }
 
-  async #replay(sections: readonly SectionEffects[], position: number): Promise<void> {
+  async #replay(sections: ReturnType<typeof entrySections>, position: number): Promise<void> {
     for (const { partition, effects } of sections) {
       const queue = this.#queueOf(partition);
       for (const _ of queue.fold.applyInSlices(effects)) if (this.#breathing.isDue) await this.#breathing.take();

@@ -8,10 +8,12 @@
  */
 import {
   type BatchEntry,
+  bytesOf,
   encodeForJournal,
   encodeInSteps,
   hashSection,
   hashSectionInSteps,
+  joinedInSteps,
 } from '../../codec/envelope/index.js';
 import type { AppendWatch, ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
 import { assert, type CommandId, type PartitionName, type ShardName } from '../../kernel/index.js';
@@ -74,7 +76,12 @@ export class ShardWriter {
     clockMs: number,
     watch: AppendWatch,
   ): Promise<ChainHead> {
-    const sections = effects.map((part) => this.#section(part));
+    const sections: Section[] = [];
+    for (const { partition, pieces } of effects) {
+      const isLarge = bytesOf(pieces) > LARGE_BYTES;
+      const joined = isLarge ? await this.#inSteps(joinedInSteps(pieces)) : joinedAtOnce(pieces);
+      sections.push(this.#section(partition, joined));
+    }
     const hashes: Uint8Array[] = [];
     // Before it is stored: head and links move on together.
     for (const section of sections) {
@@ -88,7 +95,7 @@ export class ShardWriter {
     return head;
   }
 
-  #section({ partition, effects }: SectionEffects): Section {
+  #section(partition: PartitionName, effects: Uint8Array): Section {
     const link = this.#links.get(partition) ?? FIRST_LINK;
     return { partition, index: link.number + 1, previousHash: link.hash, effects };
   }
@@ -117,6 +124,10 @@ export class ShardWriter {
       await this.parts.breathe();
     }
   }
+}
+
+function joinedAtOnce(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
 }
 
 function isLarge(entry: Entry): entry is BatchEntry {

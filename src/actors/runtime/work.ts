@@ -59,7 +59,8 @@ export type ShouldStop = (isMidway?: boolean) => boolean;
 
 export interface SectionEffects {
   readonly partition: PartitionName;
-  readonly effects: Uint8Array;
+  /** One behind the other they are the section's effects; nobody writes into them any more. */
+  readonly pieces: readonly Uint8Array[];
 }
 
 /** What a shard hosts. Called by the actor alone, never re-entered. */

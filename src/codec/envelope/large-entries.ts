@@ -52,6 +52,21 @@ export function* hashSectionInSteps(section: Section): Generator<void, Uint8Arra
   return hash.digest();
 }
 
+/** Pieces one behind the other, as one. */
+export function* joinedInSteps(pieces: readonly Uint8Array[]): Generator<void, Uint8Array> {
+  if (pieces.length === 1) return pieces[0] as Uint8Array;
+  const joined = Buffer.allocUnsafeSlow(bytesOf(pieces));
+  let at = 0;
+  for (const some of cut(pieces, STEP_BYTES)) {
+    for (const piece of some) {
+      joined.set(piece, at);
+      at += piece.length;
+    }
+    yield;
+  }
+  return joined;
+}
+
 /** One behind the other they are the entry. */
 function piecesOf(entry: BatchEntry): Uint8Array[] {
   const { commandIds, sections } = entry.body;
@@ -88,7 +103,7 @@ function withoutEnd(bytes: Uint8Array, count: number): Uint8Array {
   return bytes.subarray(0, bytes.length - count);
 }
 
-function bytesOf(pieces: readonly Uint8Array[]): number {
+export function bytesOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((bytes, piece) => bytes + piece.length, 0);
 }
 

@@ -7,6 +7,7 @@ import {
   encodeInSteps,
   hashSection,
   hashSectionInSteps,
+  joinedInSteps,
 } from '../../../../src/codec/envelope/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../../src/kernel/index.js';
 import type { Section } from '../../../../src/messages/index.js';
@@ -88,5 +89,21 @@ describe('codec/envelope: large entries', () => {
     expect(result.messages).to.have.length(18);
     expect(pauses).to.be.at.least(32);
     expect(ended(hashSectionInSteps(large)).pauses).to.equal(16);
+  });
+
+  it('are put together from their pieces, whatever these are cut into', () => {
+    fc.assert(
+      fc.property(fc.array(section), (given) => {
+        const pieces = given.map(({ effects }) => effects);
+        expect(Buffer.from(ended(joinedInSteps(pieces)).result).equals(Buffer.concat(pieces))).to.equal(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('let others run while megabytes are put together, and leave a single piece where it is', () => {
+    const megabyte = new Uint8Array(1024 * 1024).fill(1);
+    expect(ended(joinedInSteps([new Uint8Array(10), ...Array(8).fill(megabyte)])).pauses).to.be.at.least(16);
+    expect(ended(joinedInSteps([megabyte]))).to.deep.equal({ result: megabyte, pauses: 0 });
   });
 });
