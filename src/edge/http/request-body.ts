@@ -109,18 +109,17 @@ export class RequestBodyReader {
     }
     // Asked for only now: a client that waits for this has not sent what would be refused anyway.
     if (request.headers.expect !== undefined) response.writeContinue();
-    this.#collect(request, response, tenant, limitBytes, done);
+    this.#collect({ request, response, announced }, tenant, limitBytes, done);
   }
 
   #collect(
-    request: FaceRequest,
-    response: ServerResponse,
+    { request, response, announced }: { request: FaceRequest; response: ServerResponse; announced: number },
     tenant: string,
     limitBytes: number,
     done: (outcome: BodyOutcome) => void,
   ): void {
     const chunks: Buffer[] = [];
-    const large = new GrowingBytes();
+    const large = new GrowingBytes(0, announced);
     let bytes = 0;
     let hold: Hold | undefined;
     const fits = () => {

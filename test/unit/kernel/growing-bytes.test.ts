@@ -38,6 +38,19 @@ describe('bytes that grow', () => {
     expect(growing.take().toString()).to.equal('kept!');
   });
 
+  it('have exactly the memory that was announced once a quarter has come, so that no more than that is moved', () => {
+    const memoryAfter = (bytes: number, announcedBytes: number) => {
+      const growing = new GrowingBytes(0, announcedBytes);
+      for (let i = 0; i < bytes; i += 100) growing.appendLatin1('x'.repeat(100));
+      return growing.take().buffer.byteLength;
+    };
+    const announced = 1_000_000;
+    expect(memoryAfter(announced / 4 + 64 * 1024, announced)).to.equal(announced);
+    expect(memoryAfter(announced, announced)).to.equal(announced);
+    expect(memoryAfter(100, announced), 'what only says so').to.be.lessThan(announced / 4);
+    expect(memoryAfter(announced, 100), 'more than was announced').to.be.at.least(announced);
+  });
+
   it('hold no more memory than twice what came, and a little', () => {
     const growing = new GrowingBytes();
     for (let i = 0; i < MANY; i += 100) growing.appendLatin1('x'.repeat(100));
