@@ -25,6 +25,16 @@ const ENDLESS = "redis.call('set','half','1') while true do end";
 /** A callback of `table.sort` cannot be left. */
 const HELD = `table.sort({1,2}, function() ${ENDLESS} end)`;
 
+const LONG_ARGUMENT = 8 * 1024 * 1024;
+
+/** Its characters at both ends and at the seam of two slices are others than the rest. */
+function givenLongArgument() {
+  const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
+  const half = 'm'.repeat(LONG_ARGUMENT / 2 - 2);
+  const script = `return {#ARGV[1], string.find(ARGV[1], 'SE', 1, true) == ${LONG_ARGUMENT / 2} and 1 or 0, ARGV[1]:sub(1, 1), ARGV[1]:sub(-1)}`;
+  return { engine, words: ['EVAL', script, '0', `a${half}SE${half}z`], caller: { mayPause: true } };
+}
+
 describe('a script that takes long', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
@@ -76,6 +86,20 @@ describe('a script that takes long', () => {
     for (; reply === undefined; slices += 1) reply = rest.next(1);
     expect(reply).to.equal(2 ** 23);
     expect(slices).to.be.greaterThan(2);
+  });
+
+  it('is given an argument of megabytes in slices', () => {
+    const { engine, words, caller } = givenLongArgument();
+    const rest = engine.rest(
+      engine.execute(findCommand(words) as CommandSpec, words, 1, caller) as Paused,
+      words,
+      caller,
+    );
+    let reply: Reply | undefined;
+    let slices = 0;
+    for (; reply === undefined; slices += 1) reply = rest.next(1);
+    expect(reply).to.deep.equal([LONG_ARGUMENT, 1, 'a', 'z']);
+    expect(slices, 'half a megabyte each').to.be.at.least(LONG_ARGUMENT / (512 * 1024));
   });
 
   it('is in one entry, whole, whatever was stored meanwhile', async () => {

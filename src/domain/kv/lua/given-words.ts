@@ -9,6 +9,8 @@ import { type LuaMachine, REGISTRY_INDEX } from './machine.js';
 
 /** Where keys and arguments begin: `EVAL script numkeys …`, `FCALL name numkeys …`. */
 const WORDS_AT = 3;
+/** A longer word is copied in slices of its own. */
+const LONG_WORD_BYTES = 1024 * 1024;
 
 export interface Given {
   /** Registry reference of the function. */
@@ -51,7 +53,11 @@ function* wordsInSlices(
   machine.api.lua_createtable(machine.thread, to - from, 0);
   for (let i = from; i < to; i += 1) {
     const word = words[i] as ByteString;
-    setWord(machine, word, i - from + 1);
+    if (word.length <= LONG_WORD_BYTES) setWord(machine, word, i - from + 1);
+    else {
+      yield* machine.pushInSlices(machine.thread, word);
+      machine.api.lua_rawseti(machine.thread, -2, i - from + 1);
+    }
     if (pace.isDue(1 + word.length / BYTES_A_LOOKUP)) yield;
   }
 }

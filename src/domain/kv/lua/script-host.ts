@@ -191,7 +191,10 @@ export class ScriptHost {
     let stopped: unknown;
     let isStarted = pushing === undefined;
     const work = (): Reply | undefined => {
-      if (stopped !== undefined) throw stopped;
+      if (stopped !== undefined) {
+        pushing?.return?.();
+        throw stopped;
+      }
       if (isStarted) return this.#outcome(machine, request, machine.goOn());
       if (pushing?.next().done === false) return undefined;
       isStarted = true;
