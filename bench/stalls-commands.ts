@@ -192,6 +192,18 @@ export const COLLECTIONS: readonly Stall[] = [
     '*',
     ...pairs(numbered(FIELDS_OF_AN_ENTRY * 500, String)),
   ]),
+  command(`XADD of ${ENTRIES * 4} fields`, ['XADD', 'wide', '*', ...numbered(ENTRIES * 8, String)]),
+  {
+    name: `DUMP of a stream with ${ENTRIES} pending`,
+    before: async (stand) => {
+      await entries(stand);
+      await all(stand, [
+        ['XGROUP', 'CREATE', 'stream', 'group', '0'],
+        ['XREADGROUP', 'GROUP', 'group', 'consumer', 'STREAMS', 'stream', '>'],
+      ]);
+    },
+    work: ask('DUMP', 'stream'),
+  },
 ];
 
 export const LARGE_VALUES: readonly Stall[] = [
@@ -242,6 +254,12 @@ export const LARGE_VALUES: readonly Stall[] = [
   command('EVAL that stores it', ['EVAL', "return redis.call('SET', KEYS[1], ARGV[1])", '1', 'evaled', long]),
   command('EVAL that returns a value of it', ['EVAL', "return redis.call('GET', KEYS[1])", '1', 'evaled']),
   command(`EVAL with ${MANY} arguments`, ['EVAL', 'return #ARGV', '0', ...pairs(fields)]),
+  command(`EVAL with ${WORDS} arguments`, ['EVAL', 'return #ARGV', '0', ...words]),
+  command('EVAL that doubles a string up to 8 MiB', [
+    'EVAL',
+    "local s = string.rep('x', 1024) for i = 1, 13 do s = s .. s end return #s",
+    '0',
+  ]),
   command('EVAL that hands them on', [
     'EVAL',
     "return redis.call('HSET', KEYS[1], unpack(ARGV, 1, 7000))",
