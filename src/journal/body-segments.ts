@@ -58,7 +58,7 @@ export async function writeBodySegments(
       movedBytes += liveBytes;
     }
   }
-  const writer = new BodySegmentWriter(store, target, segmentBytes);
+  const writer = new BodySegmentWriter(store, target, segmentBytes, before.length);
   for (const ref of rewritten) {
     for (const [number, content] of await readBodySegment(store, partition, ref)) {
       if (bodies.isNeeded(number)) await writer.add(number, content);
@@ -66,6 +66,22 @@ export async function writeBodySegments(
   }
   for (const [number, content] of bodies.fresh()) await writer.add(number, content);
   return [...carried, ...(await writer.close())].sort((a, b) => a.firstNumber - b.firstNumber);
+}
+
+/**
+ * Only what came fresh, beside segments that nothing is asked of; a later `writeBodySegments` has both as `before`.
+ * @param before  how many there are: names of those written for one entry go on from there. @throws JOURNAL_UNAVAILABLE
+ */
+export async function writeFreshBodies(
+  store: SnapshotStore,
+  target: PartitionTarget,
+  before: number,
+  bodies: BodySource,
+  segmentBytes: number,
+): Promise<readonly BodySegmentRef[]> {
+  const writer = new BodySegmentWriter(store, target, segmentBytes, before);
+  for (const [number, content] of bodies.fresh()) await writer.add(number, content);
+  return writer.close();
 }
 
 /** @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
@@ -122,6 +138,8 @@ class BodySegmentWriter {
     private readonly store: SnapshotStore,
     private readonly target: PartitionTarget,
     private readonly segmentBytes: number,
+    /** Of the first that it writes. */
+    private readonly firstOrdinal: number,
   ) {}
 
   async add(number: number, content: Uint8Array): Promise<void> {
@@ -148,7 +166,7 @@ class BodySegmentWriter {
   async #flush(): Promise<void> {
     const { index, contents } = BodyBlock.of(this.#open);
     const { shard, number, partition } = this.target;
-    const ordinal = this.#written.length;
+    const ordinal = this.firstOrdinal + this.#written.length;
     this.#written.push({
       bodies: await this.store.writeSegment(shard, number, partition, `b${ordinal}`, contents),
       index: await this.store.writeSegment(shard, number, partition, `i${ordinal}`, encodeBodyIndex(index)),

@@ -10,8 +10,15 @@ export class CollectedEffects {
   readonly #full: Uint8Array[] = [];
   #block = new Uint8Array(MIN_BLOCK_BYTES);
   #used = 0;
+  #bytes = 0;
+
+  /** Of what was added. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   add(effects: Uint8Array): void {
+    this.#bytes += effects.length;
     if (this.#used + effects.length > this.#block.length) this.#beginBlock(effects.length);
     this.#block.set(effects, this.#used);
     this.#used += effects.length;

@@ -1,8 +1,9 @@
 /**
  * A snapshot of a shard from the one before and the entries since, made beside its actor.
  *
- *  CMP1 memory is bounded by the largest partition, `stepBytes` of effects and two segments: partitions are folded one
- *       at a time, and bodies that lie beside a state come with pending effects or one segment at a time
+ *  CMP1 memory is bounded by the two largest partitions, `stepBytes` of effects and two segments: one partition that much
+ *       is written to stays loaded, the others are folded one at a time, and bodies that lie beside a state come with
+ *       pending effects or one segment at a time
  *  CMP2 a manifest is written only after all that it names was read back, loaded into another fold and its
  *       digest compared: a manifest that is there has been verified
  *  CMP3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
@@ -20,11 +21,11 @@ import {
 import type { BodySegmentRef, ManifestPartition } from '../messages/index.js';
 import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
-import { readBodySegment, writeBodySegments } from './body-segments.js';
+import { readBodySegment, writeBodySegments, writeFreshBodies } from './body-segments.js';
 import type { Chain } from './chain.js';
 import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
-import type { BodySource, FoldFactory } from './partition-fold.js';
+import type { FoldFactory, PartitionFold } from './partition-fold.js';
 import {
   type AuditRetention,
   DEFAULT_AUDIT_RETENTION,
@@ -43,7 +44,7 @@ export interface CompactionPorts {
 }
 
 export interface CompactionLimits {
-  /** Effects held in memory before the partitions they touch are folded. */
+  /** Effects held in memory before the partitions they touch are folded; a quarter of it for one that stays loaded. */
   readonly stepBytes: number;
   /** About how large a segment is; one value larger than this makes a larger one. */
   readonly segmentBytes: number;
@@ -92,6 +93,16 @@ export async function compactShard(
 /** The snapshot that was built upon does not load: the one before it may. */
 class BrokenBase extends Error {}
 
+/** The part of a step that makes a partition one that stays loaded, and is then applied to it at once. */
+const LOADED_SHARE = 1 / 4;
+
+interface LoadedPartition {
+  readonly name: PartitionName;
+  readonly fold: PartitionFold;
+  /** Those of the snapshot before, and behind them those written since it was loaded. */
+  readonly bodySegments: BodySegmentRef[];
+}
+
 class Compaction {
   readonly #partitions: Map<PartitionName, ManifestPartition>;
   readonly #chain: Chain;
@@ -99,6 +110,10 @@ class Compaction {
   /** Effects read and not folded yet, by partition. */
   readonly #pending = new Map<PartitionName, CollectedEffects>();
   #pendingBytes = 0;
+  /** The first one that much is written to: it is loaded and written once, however many steps it takes. */
+  #loaded: LoadedPartition | undefined;
+  /** So many effects are pending for a partition that may stay loaded. */
+  #due: PartitionName | undefined;
   readonly #changed = new Set<PartitionName>();
   #journalBytes: number;
   #headStoredAtMs = 0;
@@ -147,6 +162,7 @@ class Compaction {
       if (body.kind !== 'batch') continue;
       for (const id of body.commandIds) this.#recentCommandIds.push([id, entry.clockMs]);
       for (const { partition, effects } of body.sections) this.#collect(partition, effects);
+      if (this.#due !== undefined) await this.#applyToLoaded(this.#due);
       if (this.#pendingBytes >= this.limits.stepBytes) await this.#foldPending();
     }
     if (this.#chain.head.position !== upToPosition) {
@@ -156,6 +172,9 @@ class Compaction {
       });
     }
     await this.#foldPending();
+    if (this.#loaded !== undefined) await this.#foldPartition(this.#loaded.name);
+    // The next of its size is about to be loaded.
+    this.#loaded = undefined;
     try {
       for (const name of this.#changed) await this.#verify(name);
       return await this.#writeManifest();
@@ -181,46 +200,74 @@ class Compaction {
     this.#pending.set(partition, collected);
     this.#pendingBytes += effects.length;
     this.#changed.add(partition);
+    const mayStay = this.#loaded === undefined || this.#loaded.name === partition;
+    if (mayStay && collected.bytes >= this.limits.stepBytes * LOADED_SHARE) this.#due = partition;
   }
 
+  /** What came is not held any longer than this, and its bodies are written: the state alone stays. */
+  async #applyToLoaded(name: PartitionName): Promise<void> {
+    this.#due = undefined;
+    this.#loaded ??= await this.#load(name);
+    const { fold, bodySegments } = this.#loaded;
+    this.#applyPending(name, fold);
+    if (fold.bodies === undefined) return;
+    const target = this.#targetOf(name);
+    bodySegments.push(
+      ...(await writeFreshBodies(this.#store, target, bodySegments.length, fold.bodies, this.limits.segmentBytes)),
+    );
+    fold.bodies.forgetFresh();
+  }
+
+  /** All but those of the partition that stays. */
   async #foldPending(): Promise<void> {
-    for (const [partition, effects] of this.#pending) {
-      this.#pending.delete(partition);
-      await this.#foldPartition(partition, effects);
-    }
-    this.#pendingBytes = 0;
+    for (const name of [...this.#pending.keys()]) if (name !== this.#loaded?.name) await this.#foldPartition(name);
     this.#forgetOldCommands();
   }
 
   /** CMP1: load, apply, write, drop. */
-  async #foldPartition(name: PartitionName, effects: CollectedEffects): Promise<void> {
-    const { job, limits } = this;
-    const store = this.#store;
+  async #foldPartition(name: PartitionName): Promise<void> {
+    const { fold, bodySegments } = this.#loaded?.name === name ? this.#loaded : await this.#load(name);
+    this.#applyPending(name, fold);
+    const target = this.#targetOf(name);
+    const segments = await writeSegments(this.#store, target, fold, this.limits.segmentBytes);
+    const bodies = await this.#writeBodies(target, fold, bodySegments);
+    const link = this.#chain.sectionLink(name);
+    this.#partitions.set(name, manifestPartition(name, link, fold, segments, bodies));
+  }
+
+  #applyPending(name: PartitionName, fold: PartitionFold): void {
+    const effects = this.#pending.get(name);
+    if (effects === undefined) return;
+    this.#pending.delete(name);
+    this.#pendingBytes -= effects.bytes;
+    for (const block of effects.taken()) fold.apply(block);
+  }
+
+  async #load(name: PartitionName): Promise<LoadedPartition> {
     const fold = this.foldFactory(name);
     const before = this.#partitions.get(name);
-    if (before !== undefined) {
-      try {
-        await store.loadWhole(before, fold);
-      } catch (cause) {
-        if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
-        throw new BrokenBase('a partition of the snapshot does not load', { cause });
-      }
+    if (before === undefined) return { name, fold, bodySegments: [] };
+    try {
+      await this.#store.loadWhole(before, fold);
+    } catch (cause) {
+      if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
+      throw new BrokenBase('a partition of the snapshot does not load', { cause });
     }
-    for (const block of effects.taken()) fold.apply(block);
-    const target = { shard: job.shard, number: this.#chain.head.number, partition: name };
-    const segments = await writeSegments(store, target, fold, limits.segmentBytes);
-    const bodySegments = fold.bodies === undefined ? [] : await this.#writeBodies(target, fold.bodies, before);
-    const link = this.#chain.sectionLink(name);
-    this.#partitions.set(name, manifestPartition(name, link, fold, segments, bodySegments));
+    return { name, fold, bodySegments: [...(before.bodySegments ?? [])] };
+  }
+
+  #targetOf(partition: PartitionName): PartitionTarget {
+    return { shard: this.job.shard, number: this.#chain.head.number, partition };
   }
 
   async #writeBodies(
     target: PartitionTarget,
-    bodies: BodySource,
-    before: ManifestPartition | undefined,
+    { bodies }: PartitionFold,
+    before: readonly BodySegmentRef[],
   ): Promise<BodySegmentRef[]> {
+    if (bodies === undefined) return [];
     try {
-      return await writeBodySegments(this.#store, target, before?.bodySegments ?? [], bodies, this.limits.segmentBytes);
+      return await writeBodySegments(this.#store, target, before, bodies, this.limits.segmentBytes);
     } catch (cause) {
       if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
       throw new BrokenBase('bodies of the snapshot do not read back', { cause });

@@ -8,6 +8,8 @@ import type { PartitionName } from '../kernel/index.js';
 export interface BodySource {
   /** Those that came with effects applied to this fold and are still needed, in order of number. */
   fresh(): Iterable<readonly [number: number, content: Uint8Array]>;
+  /** They are written down: those that come from now on are fresh. */
+  forgetFresh(): void;
   isNeeded(number: number): boolean;
 }
 

@@ -8,6 +8,7 @@ export class BodyFold implements PartitionFold {
   readonly #fresh = new Map<number, Uint8Array>();
   readonly bodies: BodySource = {
     fresh: () => [...this.#fresh].sort(([a], [b]) => a - b),
+    forgetFresh: () => this.#fresh.clear(),
     isNeeded: (number) => this.#needed.has(number),
   };
 

@@ -26,7 +26,11 @@ export class QueuePartitionFold implements PartitionFold {
     const kept = new KeptBodies();
     const engine = new QueueEngine(kept);
     this.engine = engine;
-    this.bodies = { fresh: () => kept.inOrder(), isNeeded: (number) => engine.isNeeded(number) };
+    this.bodies = {
+      fresh: () => kept.inOrder(),
+      forgetFresh: () => kept.clear(),
+      isNeeded: (number) => engine.isNeeded(number),
+    };
   }
 
   apply(effects: Uint8Array): void {
@@ -75,6 +79,10 @@ class KeptBodies implements BodySink {
 
   drop(number: number): void {
     this.#contentsByNumber.delete(number);
+  }
+
+  clear(): void {
+    this.#contentsByNumber.clear();
   }
 
   *inOrder(): Iterable<readonly [number, Uint8Array]> {

@@ -115,6 +115,23 @@ describe('journal: bodies beside a snapshot', () => {
     for (const [i, number] of numbers.entries()) expect(await read(number)).to.equal(`body ${i}`);
   });
 
+  it('of a partition that stays loaded are written step by step, and joined and left out in the end (BSE1–BSE3)', async () => {
+    // A fourth of a step is about three bodies.
+    const world = await freshWorld();
+    const numbers = await putMany(world, 1);
+    for (let i = 0; i < 29; i += 1) numbers.push(...(await putMany(world, 1)));
+    const dropped = numbers.slice(0, 15);
+    await world.drop(...dropped);
+    const result = await world.compact();
+    const refs = await world.segments(result.manifest);
+    expect(bytesOf(refs)).to.be.within(150, 300);
+    expect(new Set(objectsOf(refs)).size).to.equal(refs.length);
+    const { read } = world.reader();
+    for (const [i, number] of numbers.entries()) {
+      if (!dropped.includes(number)) expect(await read(number), `body ${i}`).to.equal(ten('0'));
+    }
+  });
+
   it('carry on unread, in the objects they are in, while more than half is needed', async () => {
     const world = await freshWorld();
     await putMany(world, 20);

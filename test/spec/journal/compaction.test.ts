@@ -134,7 +134,7 @@ describe('journal: compaction', () => {
 });
 
 describe('journal: the memory of a compaction', () => {
-  it('has one partition, and of the effects one step and the entry that filled it (CMP1)', async () => {
+  it('has the partition that stays loaded and one other, and of the effects one step and the entry that filled it (CMP1)', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const partitions = [ALPHA, BETA, ...['c', 'd'].map((id) => `kv:db-${id.repeat(16)}:0` as PartitionName)];
@@ -152,7 +152,7 @@ describe('journal: the memory of a compaction', () => {
       most = { applied: Math.max(most.applied, applied), unwritten: Math.max(most.unwritten, unwritten) };
     };
     const watched: typeof replayFold = () => {
-      expect(inWork, 'partitions').to.equal(0);
+      expect(inWork, 'partitions').to.be.most(1);
       inWork += 1;
       const fold = replayFold();
       const { apply, segments, digest } = fold;
@@ -170,7 +170,7 @@ describe('journal: the memory of a compaction', () => {
       };
       // The last that is asked of it, when it was written down or loaded to be compared.
       fold.digest = () => {
-        inWork = 0;
+        inWork -= 1;
         return digest.call(fold);
       };
       return fold;
@@ -193,8 +193,29 @@ describe('journal: the memory of a compaction', () => {
     const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: world.history.head.position };
     const { manifest } = await compactShard(world.ports, job, watched, limits);
     expect((await manifestOf(world, manifest)).partitions.flatMap(({ segments }) => segments)).to.have.length.above(8);
-    expect(most.applied).to.be.within(limits.stepBytes, limits.stepBytes + entryBytes);
+    // Of the partition that stays loaded less than a quarter of a step is still pending.
+    expect(most.applied).to.be.within(0.75 * limits.stepBytes, limits.stepBytes + entryBytes);
     expect(most.unwritten).to.be.most(2);
+  });
+
+  it('is not paid for by loading a partition again for each step: one that much is written to is loaded once', async () => {
+    const world = new JournalStand();
+    await world.history.claim();
+    const write = async (from: number) => {
+      for (let i = from; i < from + 40; i += 1) await world.history.batch({ [ALPHA]: [`SET k${i} ${'x'.repeat(40)}`] });
+      return { shard: SHARD, clusterId: CLUSTER, upToPosition: world.history.head.position };
+    };
+    const limits = { ...SMALL_LIMITS, stepBytes: 500 };
+    await compactShard(world.ports, await write(0), replayFold, limits);
+    let made = 0;
+    const counted: typeof replayFold = () => {
+      made += 1;
+      return replayFold();
+    };
+    const { manifest } = await compactShard(world.ports, await write(40), counted, limits);
+    // And once more to be compared.
+    expect(made).to.equal(2);
+    expect((await manifestOf(world, manifest)).partitions[0]?.keys).to.equal(80);
   });
 });
 
