@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jobProcessesOf } from '../test/support/job-processes.js';
-import { residentMib } from '../test/support/process-memory.js';
+import { residentOfAllMib } from '../test/support/process-memory.js';
 import { Child, freePort } from './child.js';
 import type { ProbeAnswer } from './probe.js';
 
@@ -98,13 +98,16 @@ export class Millrace {
     return this.#running.process.pid as number;
   }
 
-  /** What its main thread and its memory did since the last question; see probe.ts. A compactor's memory counts as its own. */
+  /**
+   * What its main thread and its memory did since the last question; see probe.ts. While a compactor is there, its memory
+   * counts as its own, and what both share once.
+   */
   async probe(question: 'report' | 'collect' = 'report'): Promise<ProbeAnswer> {
     const { process: own } = this.#running;
     own.send(question);
     const [answer] = await once(own, 'message');
     const { rssBytes, rssMaxBytes, ...rest } = answer as ProbeAnswer;
-    const withJobs = rssBytes + (await this.#jobBytes());
+    const withJobs = (await this.#bytesWithJobs()) ?? rssBytes;
     return { ...rest, rssBytes: withJobs, rssMaxBytes: Math.max(rssMaxBytes, withJobs) };
   }
 
@@ -141,11 +144,12 @@ export class Millrace {
     await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  /** Resident in processes that it has started for a job; one that ends meanwhile counts as nothing. */
-  async #jobBytes(): Promise<number> {
+  /** Of its own process and those that it has started for a job; without one, or when one ends meanwhile, undefined. */
+  async #bytesWithJobs(): Promise<number | undefined> {
     const jobs = await jobProcessesOf(this.pid);
-    const resident = await Promise.all(jobs.map((pid) => residentMib(pid).catch(() => 0)));
-    return resident.reduce((sum, mib) => sum + (mib || 0) * MB, 0);
+    if (jobs.length === 0) return undefined;
+    const mib = await residentOfAllMib([this.pid, ...jobs]).catch(() => Number.NaN);
+    return Number.isNaN(mib) ? undefined : mib * MB;
   }
 
   get #running(): Child {
