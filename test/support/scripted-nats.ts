@@ -37,7 +37,13 @@ export class ScriptedNats {
       reconnect: async () => {
         this.reconnects += 1;
       },
-      protocol: { sendCommand: (frame: Uint8Array) => this.#note(frame) },
+      protocol: {
+        outbound: { length: () => 0, size: () => 0, fill: (frame: Uint8Array) => this.#note(frame) },
+        pendingLimit: 1,
+        flushPending: () => {},
+        transport: { isClosed: true },
+        parser: {},
+      },
       subscribe: (_subject: string, { callback }: { callback: Callback }) => {
         this.#callback = callback;
         return { unsubscribe: () => {} };

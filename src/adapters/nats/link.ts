@@ -20,6 +20,7 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
+import { streamDirectly } from './direct-stream.js';
 import { isForbidden, LinkFailure } from './link-failure.js';
 import { RequestInbox, type Settle } from './request-inbox.js';
 import { inboxPrefix, type NatsUser } from './subjects.js';
@@ -52,6 +53,7 @@ export class NatsLink {
     private readonly aliveWithinMs = ALIVE_WITHIN_MS,
   ) {
     this.#inbox = new RequestInbox(raw, inboxPrefix(user, role), () => void this.#probe());
+    streamDirectly(raw);
     void this.#watch();
   }
 
@@ -174,6 +176,7 @@ export class NatsLink {
       if (status.type === 'disconnect' || status.type === 'close') this.#disconnected();
       if (status.type === 'error') this.#refused(status.error);
       if (status.type === 'reconnect') {
+        streamDirectly(this.raw);
         this.#isConnected = true;
         for (const listener of [...this.#onReconnect]) listener();
       }

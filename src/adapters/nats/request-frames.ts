@@ -8,20 +8,31 @@
 import { errors, type NatsConnection, type Payload } from 'nats';
 import { assert } from '../../kernel/index.js';
 
-/** The queue: what it is given leaves with everything else of the same turn of the loop, in order. */
+/** What is to be sent, in order. What the client itself puts into it leaves with what stands there already. */
 interface Outbound {
-  sendCommand(frame: Uint8Array): void;
+  length(): number;
+  size(): number;
+  fill(frame: Uint8Array): void;
+}
+
+interface Protocol {
+  readonly outbound: Outbound;
+  /** So many bytes are sent at once. */
+  readonly pendingLimit: number;
+  flushPending(): void;
 }
 
 const BREAKS_A_FRAME = /[ \r\n\t]/;
 
 export class RequestFrames {
-  readonly #outbound: Outbound;
+  readonly #protocol: Protocol;
 
   constructor(private readonly connection: NatsConnection) {
-    const { protocol } = connection as unknown as { readonly protocol?: Partial<Outbound> };
-    assert(typeof protocol?.sendCommand === 'function', 'the NATS client has no queue where it had one');
-    this.#outbound = protocol as Outbound;
+    const { protocol } = connection as unknown as { readonly protocol?: Partial<Protocol> };
+    const { outbound, pendingLimit, flushPending } = protocol ?? {};
+    const isKnown = outbound !== undefined && pendingLimit !== undefined && flushPending !== undefined;
+    assert(isKnown, 'the NATS client has no queue where it had one');
+    this.#protocol = protocol as Protocol;
   }
 
   /**
@@ -52,6 +63,17 @@ export class RequestFrames {
     else frame.set(payload, head.length);
     frame[end] = 0x0d;
     frame[end + 1] = 0x0a;
-    this.#outbound.sendCommand(frame);
+    this.#put(frame);
   }
+
+  /** It leaves with everything else of the same turn of the loop; `queueMicrotask` would make an object of Node's for it. */
+  #put(frame: Uint8Array): void {
+    const { outbound, pendingLimit } = this.#protocol;
+    const isFirst = outbound.length() === 0;
+    outbound.fill(frame);
+    if (isFirst) void Promise.resolve().then(this.#flush);
+    else if (outbound.size() >= pendingLimit) this.#protocol.flushPending();
+  }
+
+  readonly #flush = (): void => this.#protocol.flushPending();
 }
