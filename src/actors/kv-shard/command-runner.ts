@@ -68,7 +68,7 @@ const NO_ROOM_FOR_ALL = new ErrorReply(
 );
 
 function mayGrow(words: readonly string[]): boolean {
-  return findCommand(words)?.flags.includes('denyoom') === true;
+  return findCommand(words)?.mayGrow === true;
 }
 
 function isRead(words: readonly string[]): boolean {
@@ -234,7 +234,7 @@ export class ShardCommandRunner {
     const isBegun = work.slices !== undefined;
     const { count: effectsBefore, bytes: bytesBefore } = isBegun && !isPart ? effects.free : effects;
     const startedAtMs = this.#clock.begin(engine, spec);
-    const tracksScript = trackFor !== undefined && spec.flags.includes('script');
+    const tracksScript = trackFor !== undefined && spec.runsScript === true;
     if (!isBegun) owned.audience.scriptReads = tracksScript ? new Set() : undefined;
     let reply: Reply | Blocked | undefined;
     try {
@@ -520,9 +520,9 @@ function obeySettings(owned: OwnedPartition, engine: KvEngine, nowMs: number): v
 }
 
 /** Says why a command that lets a database grow may not run. Scripts are told so, and may read. */
-function makeRoomFor(engine: KvEngine, { flags, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
+function makeRoomFor(engine: KvEngine, { mayGrow, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
   const isBounded = engine.bounds.areSet;
-  if (isBounded && flags.includes('denyoom')) return engine.makeRoom(nowMs);
+  if (isBounded && mayGrow === true) return engine.makeRoom(nowMs);
   if (isScript({ family })) engine.isFull = isBounded && engine.makeRoom(nowMs) !== undefined;
   return undefined;
 }

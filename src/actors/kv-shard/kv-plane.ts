@@ -362,5 +362,5 @@ export class KvPlane implements ShardPlane<KvWork> {
 /** Would a full server refuse one of its commands? */
 function mayGrow({ request }: KvWork): boolean {
   if (request.mode === 'replace') return true;
-  return request.commands.some((words) => findCommand(words)?.flags.includes('denyoom') ?? false);
+  return request.commands.some((words) => findCommand(words)?.mayGrow === true);
 }

@@ -92,10 +92,10 @@ export class OwnedPartition {
   turnToWaitFor(spec: CommandSpec, words: readonly ByteString[], openTurn: number): number {
     const { open, inFlight } = this;
     if (open.isEmpty && inFlight.isEmpty) return 0;
-    const { keys, flags } = spec;
+    const { keys, runsScript } = spec;
     // A script may look at keys it did not name.
-    if (keys.kind === 'none' || flags.includes('script')) {
-      if (spec.acrossPartitions === undefined && !flags.includes('script')) return 0;
+    if (keys.kind === 'none' || runsScript === true) {
+      if (spec.acrossPartitions === undefined && runsScript !== true) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
     }
     if (keys.kind === 'span' && keys.first === keys.last) {

@@ -295,6 +295,12 @@ export interface CommandSpec {
   readonly isQuick?: boolean;
   /** May a script call it? The table fills it in. */
   readonly isForScripts?: boolean;
+  /** What is asked of flags with every command: `write`, `denyoom`, `blocking`, `script`, `noauth`; the table fills it in. */
+  readonly isWriting?: boolean;
+  readonly mayGrow?: boolean;
+  readonly isBlocking?: boolean;
+  readonly runsScript?: boolean;
+  readonly isBeforeAuth?: boolean;
   /** Categories of ACL rules, without the `@`, instead of its family's; flags add theirs. */
   readonly categories?: readonly string[];
   /** All its categories, where they do not follow from its flags here. */
@@ -335,7 +341,7 @@ export function isForScripts({ flags, family }: CommandSpec): boolean {
 }
 
 export function isWrite(spec: CommandSpec): boolean {
-  return spec.flags.includes('write');
+  return spec.isWriting ?? spec.flags.includes('write');
 }
 
 /** Does CLIENT PAUSE WRITE hold it up? Of what runs a script, unless that says that it writes nothing. */

@@ -14,6 +14,48 @@ import {
   wrongArity,
 } from './reply.js';
 
+/**
+ * All that a row may have. Every row has all of it, in this order: where rows have fields of their own, reading one of any
+ * command's is a search, and a command is asked some twenty of them.
+ */
+const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
+  name: undefined,
+  family: undefined,
+  arity: undefined,
+  flags: undefined,
+  keys: undefined,
+  keyUse: undefined,
+  keyNeeds: undefined,
+  channels: undefined,
+  tips: undefined,
+  handler: undefined,
+  sliced: undefined,
+  isLong: undefined,
+  isQuick: undefined,
+  isForScripts: undefined,
+  isWriting: undefined,
+  mayGrow: undefined,
+  isBlocking: undefined,
+  runsScript: undefined,
+  isBeforeAuth: undefined,
+  categories: undefined,
+  allCategories: undefined,
+  rulesMayNameParts: undefined,
+  summary: undefined,
+  since: undefined,
+  rest: undefined,
+  restProblem: undefined,
+  deviations: undefined,
+  acrossPartitions: undefined,
+  countsAsWrite: undefined,
+  mayFollowSubscribe: undefined,
+  endsScript: undefined,
+  waitsForGroup: undefined,
+  readsOnly: undefined,
+  readOnlyToken: undefined,
+  isLook: undefined,
+};
+
 export class CommandTable {
   readonly rows: readonly CommandSpec[];
   readonly #specsByName = new Map<string, CommandSpec>();
@@ -24,11 +66,7 @@ export class CommandTable {
   #lastSpec: CommandSpec | undefined;
 
   constructor(rows: readonly CommandSpec[]) {
-    this.rows = rows.map((row) => ({
-      ...row,
-      isQuick: row.isQuick ?? row.flags.includes('fast'),
-      isForScripts: isForScripts(row),
-    }));
+    this.rows = rows.map(completed);
     for (const spec of this.rows) {
       this.#specsByName.set(spec.name, spec);
       this.#specsByName.set(spec.name.toLowerCase(), spec);
@@ -86,4 +124,19 @@ export class CommandTable {
     const isOfConnection = this.#specsByName.get(`${name} HELP`)?.flags.includes('connection') === true;
     return isOfConnection ? new ErrorReply(problem.text, notOverRest(name).text) : problem;
   }
+}
+
+function completed(row: CommandSpec): CommandSpec {
+  const { flags } = row;
+  return {
+    ...NOTHING_SAID,
+    ...row,
+    isQuick: row.isQuick ?? flags.includes('fast'),
+    isForScripts: isForScripts(row),
+    isWriting: flags.includes('write'),
+    mayGrow: flags.includes('denyoom'),
+    isBlocking: flags.includes('blocking'),
+    runsScript: flags.includes('script'),
+    isBeforeAuth: flags.includes('noauth'),
+  } as CommandSpec;
 }

@@ -137,7 +137,7 @@ export class ClientCommandRunner {
   #problemOf(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
     const { client } = this;
     const { grant } = client;
-    if (spec.flags.includes('noauth')) return undefined;
+    if (spec.isBeforeAuth === true) return undefined;
     if (grant === undefined) return NOT_SIGNED_IN;
     if (this.#doubt !== undefined) return this.#doubt;
     if (client.closure !== undefined) return client.closure;
@@ -170,7 +170,7 @@ export class ClientCommandRunner {
     const grant = this.client.grant as KvGrant;
     const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
-    if (spec.flags.includes('denyoom') && this.face.fullDatabases.has(grant.database)) {
+    if (spec.mayGrow === true && this.face.fullDatabases.has(grant.database)) {
       return this.#refuse(ERRORS.databaseFull);
     }
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
@@ -208,7 +208,7 @@ export class ClientCommandRunner {
     const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
     client.lastCommand = spec.name;
-    if (spec.flags.includes('blocking')) {
+    if (spec.isBlocking === true) {
       if (isBehind || !batch.isUnused) return CUT;
       const isSilent = this.#takesSilence();
       return this.#outcomeOf(this.client.calls.runBlocking(grant, spec, words, bytes), isSilent);
@@ -229,7 +229,7 @@ export class ClientCommandRunner {
     const fresh = trackReads(this.client, grant, spec, words);
     if (fresh === undefined) return;
     batch.isTracked = true;
-    if (spec.flags.includes('script')) for (const key of fresh) batch.scriptKeys.add(key);
+    if (spec.runsScript === true) for (const key of fresh) batch.scriptKeys.add(key);
     else for (const key of keysOf(spec, words)) batch.scriptKeys.delete(key);
   }
 

@@ -291,7 +291,7 @@ export class PartitionCalls {
   ): void {
     this.face.answered.add(admitted.commands.length);
     // What waits for others says nothing about this installation.
-    if (admitted.specs[0]?.flags.includes('blocking') !== true) this.face.batchSeconds.observe(durationMs / 1000);
+    if (admitted.specs[0]?.isBlocking !== true) this.face.batchSeconds.observe(durationMs / 1000);
     this.face.parts.meter.recordKv(database, {
       commands: admitted.commands.length,
       writes: admitted.writes ?? admitted.specs.filter(isWrite).length,

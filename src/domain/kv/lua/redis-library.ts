@@ -125,7 +125,7 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
     }
   }
   if (run.isReadOnly && (isWrite(spec) || spec.countsAsWrite === true)) return READ_ONLY;
-  if (run.context.isFull && !run.mayGrow && spec.flags.includes('denyoom')) return ERRORS.databaseFull;
+  if (run.context.isFull && !run.mayGrow && spec.mayGrow === true) return ERRORS.databaseFull;
   const { slots } = run.context;
   if (slots !== undefined && accessedKeysOf(spec, words).some(({ key }) => !isOwnKey(slots, key))) return NOT_HERE;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);

@@ -19,6 +19,26 @@ describe('a table of commands', () => {
     expect(table.admit(['GET', 'k'])).to.be.instanceOf(ErrorReply);
   });
 
+  it('gives every row the same fields, in one order', () => {
+    const fields = Object.keys(table.rows[0] as CommandSpec);
+    for (const row of table.rows) expect(Object.keys(row), row.name).to.deep.equal(fields);
+  });
+
+  it('says of each row what its flags say', () => {
+    const said = table.rows.map(({ name, isWriting, mayGrow, runsScript }) => ({
+      name,
+      isWriting,
+      mayGrow,
+      runsScript,
+    }));
+    expect(said).to.deep.equal([
+      { name: 'SET', isWriting: true, mayGrow: true, runsScript: false },
+      { name: 'COMMAND COUNT', isWriting: false, mayGrow: false, runsScript: false },
+      { name: 'EVAL', isWriting: false, mayGrow: false, runsScript: true },
+      { name: 'DEL', isWriting: true, mayGrow: false, runsScript: false },
+    ]);
+  });
+
   it('is what the commands of an engine see, and what its scripts may call', () => {
     const engine = engineOf(table);
     expect(run(engine, ['COMMAND', 'COUNT'])).to.equal(4);
