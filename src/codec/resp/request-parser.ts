@@ -51,6 +51,10 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_DIGITS = 19;
 /** Words this short are put together from their bytes, which is faster than a call into the buffer. */
 const SHORT_WORD = 6;
+/** Words of a command for which there is room from the start: a client may announce many, and send none. */
+const SIZED_WORDS = 64;
+/** The name of a command: longer words are none. */
+const NAME_BYTES = 32;
 /** The bounds before somebody has signed in, as in Redis. */
 const UNAUTHENTICATED_WORDS = 10;
 const UNAUTHENTICATED_WORD_BYTES = 16_384;
@@ -77,9 +81,12 @@ export class RequestParser {
   #large = new GrowingBytes();
   /** How many bytes are needed from `#at` on before anything can be done. */
   #neededBytes = 0;
-  /** Words of the command that has begun; undefined between commands. */
+  /** Words of the command that has begun and waits for more bytes; undefined between commands. */
   #words: ByteString[] | undefined;
-  #missingWords = 0;
+  #wordCount = 0;
+  #wordsRead = 0;
+  /** The name of the command before: what comes in pipelines is mostly alike. */
+  #name: ByteString = '';
   #commandBytes = 0;
   /** The length of the word whose header has been read; -1: no header was read. */
   #wordBytes = -1;
@@ -153,7 +160,7 @@ export class RequestParser {
       if (this.#large.length > 0) this.#bytes = this.#large.take();
       else if (this.#arrivedBytes > 0) this.#join();
       this.#neededBytes = 0;
-      const command = this.#words === undefined ? this.#begin() : this.#continue();
+      const command = this.#words === undefined ? this.#begin() : this.#readWords(this.#words);
       if (command === undefined) {
         if (this.#neededBytes === 0) continue;
         return this.#wait();
@@ -189,8 +196,8 @@ export class RequestParser {
     return this.#need(this.#bytes.length - this.#at + 1);
   }
 
-  /** Undefined with `#neededBytes` 0: a command has begun, or an empty one has been passed over. */
-  #begin(): ByteString[] | undefined {
+  /** Undefined with `#neededBytes` 0: an empty command has been passed over. */
+  #begin(): ByteString[] | OversizedCommand | undefined {
     if (this.#bytes[this.#at] !== STAR) return this.#inline();
     const end = this.#endOfLine('too big mbulk count string');
     if (end < 0) return undefined;
@@ -201,10 +208,17 @@ export class RequestParser {
     }
     this.#at = end + 2;
     if (count <= 0) return undefined;
-    this.#words = [];
-    this.#missingWords = count;
+    this.#wordCount = count;
+    this.#wordsRead = 0;
     this.#commandBytes = 0;
-    return undefined;
+    const words = count <= SIZED_WORDS ? new Array<ByteString>(count) : [];
+    try {
+      return this.#readWords(words);
+    } catch (problem) {
+      // Asked again, it says the same.
+      this.#keep(words);
+      throw problem;
+    }
   }
 
   #inline(): ByteString[] | undefined {
@@ -222,16 +236,15 @@ export class RequestParser {
     return words.length > 0 && words.length <= limits.maxWords ? words : undefined;
   }
 
-  #continue(): ByteString[] | OversizedCommand | undefined {
-    const words = this.#words as ByteString[];
+  #readWords(words: ByteString[]): ByteString[] | OversizedCommand | undefined {
     const { maxCommandBytes } = this.limits;
-    while (this.#missingWords > 0) {
+    while (this.#wordsRead < this.#wordCount) {
       if (this.#skipBytes > 0) {
-        if (!this.#skip()) return undefined;
+        if (!this.#skip()) return this.#keep(words);
         continue;
       }
       if (this.#wordBytes < 0) {
-        if (!this.#readWordHeader()) return undefined;
+        if (!this.#readWordHeader()) return this.#keep(words);
         if (this.#commandBytes > maxCommandBytes) {
           words.length = 0;
           this.#skipBytes = this.#wordBytes + 2;
@@ -240,14 +253,38 @@ export class RequestParser {
       }
       const from = this.#at;
       const end = from + this.#wordBytes;
-      if (end + 2 > this.#bytes.length) return this.#need(this.#wordBytes + 2);
-      words.push(wordOf(this.#bytes, from, end));
+      if (end + 2 > this.#bytes.length) {
+        this.#need(this.#wordBytes + 2);
+        return this.#keep(words);
+      }
+      words[this.#wordsRead] = this.#wordsRead === 0 ? this.#nameIn(from, end) : wordOf(this.#bytes, from, end);
       this.#at = end + 2;
       this.#wordBytes = -1;
-      this.#missingWords -= 1;
+      this.#wordsRead += 1;
     }
     this.#words = undefined;
     return this.#commandBytes > maxCommandBytes ? { bytes: this.#commandBytes } : words;
+  }
+
+  /** More bytes are needed. */
+  #keep(words: ByteString[]): undefined {
+    if (words.length > this.#wordsRead) words.length = this.#wordsRead;
+    this.#words = words;
+    return undefined;
+  }
+
+  /** It is the same string as the one before where it is the same name. */
+  #nameIn(from: number, end: number): ByteString {
+    const bytes = this.#bytes;
+    const name = this.#name;
+    if (end - from === name.length) {
+      let at = 0;
+      while (at < name.length && bytes[from + at] === name.charCodeAt(at)) at += 1;
+      if (at === name.length) return name;
+    }
+    const word = wordOf(bytes, from, end);
+    if (word.length <= NAME_BYTES) this.#name = word;
+    return word;
   }
 
   #skip(): boolean {
@@ -259,7 +296,7 @@ export class RequestParser {
       return false;
     }
     this.#wordBytes = -1;
-    this.#missingWords -= 1;
+    this.#wordsRead += 1;
     return true;
   }
 
