@@ -8,6 +8,7 @@
 import { encodeInPieces, encodeReplyAs, isSmallReply } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
+import { WRITE_BYTES } from '../said-bytes.js';
 import { InPieces } from './commands/index.js';
 import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import type { RespClient } from './resp-client.js';
@@ -66,18 +67,25 @@ export class AnswerWriter {
     if (client.isClosed) return;
     const { protocol } = client;
     const endBytes = output.bytesAnswered + BYTES_A_STRETCH;
+    // Handed on together: most answers are a few bytes.
+    let text: ByteString = '';
     for (let at = from; at < answers.length; at += 1) {
       const answer = answers[at] as Reply;
       if (!isSmallReply(answer)) {
+        output.answer(text);
         this.#writePieces(encodeInPieces(answer, protocol), answers, at + 1);
         return;
       }
-      output.answer(encodeReplyAs(answer, protocol));
+      text += encodeReplyAs(answer, protocol);
+      if (text.length <= WRITE_BYTES) continue;
+      output.answer(text);
+      text = '';
       if (output.bytesAnswered > endBytes) {
         this.whenRead(() => this.#writeAnswers(answers, at + 1));
         return;
       }
     }
+    output.answer(text);
     this.onWritten();
   }
 
