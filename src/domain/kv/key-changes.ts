@@ -4,22 +4,42 @@
  */
 import { type ByteString, OldestFirst } from '../../kernel/index.js';
 
-/** Keys changed in one turn; `everything` after FLUSHALL. */
+/** So many are noted before those that are alike become one: a pipeline's, and not a script's that changes a key for ever. */
+export const MAX_NOTED_KEYS = 4096;
+
+/**
+ * Keys changed in one turn; `everything` after FLUSHALL. Of most turns nobody asks which they are, so they are only
+ * noted, and hashed when somebody does.
+ */
 export class ChangedKeys {
-  readonly keys = new Set<ByteString>();
+  readonly #keys = new Set<ByteString>();
+  #noted: ByteString[] = [];
   everything = false;
 
   get isEmpty(): boolean {
-    return this.keys.size === 0 && !this.everything;
+    return this.#noted.length === 0 && this.#keys.size === 0 && !this.everything;
+  }
+
+  add(key: ByteString): void {
+    this.#noted.push(key);
+    if (this.#noted.length >= MAX_NOTED_KEYS) this.#hashNoted();
   }
 
   has(key: ByteString): boolean {
-    return this.everything || this.keys.has(key);
+    if (this.everything) return true;
+    if (this.#noted.length > 0) this.#hashNoted();
+    return this.#keys.has(key);
   }
 
   clear(): void {
-    this.keys.clear();
+    this.#noted = [];
+    if (this.#keys.size > 0) this.#keys.clear();
     this.everything = false;
+  }
+
+  #hashNoted(): void {
+    for (const key of this.#noted) this.#keys.add(key);
+    this.#noted = [];
   }
 }
 
@@ -48,7 +68,7 @@ export class KeyChanges {
 
   note(key: ByteString): void {
     if (this.isMuted) return;
-    this.open.keys.add(key);
+    this.open.add(key);
     if (this.awaited.size > 0 && this.awaited.has(key)) this.ready.add(key);
     if (this.#watched.size > 0) this.#noteWatched(key);
     if (this.onTracked !== undefined) this.onTracked(key);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { KeyChanges, MAX_WATCHED_BYTES } from '../../../../src/domain/kv/key-changes.js';
+import { ChangedKeys, KeyChanges, MAX_NOTED_KEYS, MAX_WATCHED_BYTES } from '../../../../src/domain/kv/key-changes.js';
 
 describe('watched keys', () => {
   it('have not changed until somebody writes them', () => {
@@ -27,5 +27,30 @@ describe('watched keys', () => {
     const long = 'x'.repeat(MAX_WATCHED_BYTES);
     const mark = changes.watch(long);
     expect(changes.hasChangedSince(long, mark)).to.equal(false);
+  });
+});
+
+describe('keys changed in a turn', () => {
+  it('are all known, however many were noted and whenever somebody asks', () => {
+    const changed = new ChangedKeys();
+    for (let i = 0; i <= MAX_NOTED_KEYS; i += 1) changed.add(`k${i}`);
+    expect([changed.has('k0'), changed.has(`k${MAX_NOTED_KEYS}`), changed.has('other')]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    changed.add('other');
+    expect(changed.has('other')).to.equal(true);
+  });
+
+  it('are none once they are cleared, asked for or not', () => {
+    const changed = new ChangedKeys();
+    expect(changed.isEmpty).to.equal(true);
+    changed.add('asked');
+    expect(changed.has('asked')).to.equal(true);
+    changed.add('noted');
+    expect(changed.isEmpty).to.equal(false);
+    changed.clear();
+    expect([changed.isEmpty, changed.has('asked'), changed.has('noted')]).to.deep.equal([true, false, false]);
   });
 });
