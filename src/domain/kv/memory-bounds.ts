@@ -33,22 +33,28 @@ export class MemoryBounds {
   }
 
   get areReached(): boolean {
-    return this.#isMemoryReached || this.isPlanReached || this.#isProcessReached;
+    if (!this.areSet) return false;
+    const bytes = storedBytes(this.keyspace);
+    return this.#isMemoryReachedBy(bytes) || this.#isPlanReachedBy(bytes) || this.#isProcessReachedBy(bytes);
   }
 
   /** Where not even a key without a name or a value fits, it is reached before there is one. */
-  get #isMemoryReached(): boolean {
+  #isMemoryReachedBy(bytes: number): boolean {
     const { maxMemoryBytes } = this.settings;
     if (maxMemoryBytes === 0) return false;
-    return maxMemoryBytes < KEY_OVERHEAD_BYTES || storedBytes(this.keyspace) > maxMemoryBytes;
+    return maxMemoryBytes < KEY_OVERHEAD_BYTES || bytes > maxMemoryBytes;
   }
 
   get isPlanReached(): boolean {
-    return this.plan !== undefined && storedBytes(this.keyspace) > this.plan.maxBytes;
+    return this.#isPlanReachedBy(storedBytes(this.keyspace));
   }
 
-  get #isProcessReached(): boolean {
-    return this.processMaxBytes !== undefined && storedBytes(this.keyspace) > this.processMaxBytes;
+  #isPlanReachedBy(bytes: number): boolean {
+    return this.plan !== undefined && bytes > this.plan.maxBytes;
+  }
+
+  #isProcessReachedBy(bytes: number): boolean {
+    return this.processMaxBytes !== undefined && bytes > this.processMaxBytes;
   }
 
   /** The least of all, as `maxmemory` is shown to clients; 0: there is none. */
@@ -61,7 +67,7 @@ export class MemoryBounds {
   /** A bound is reached, and no eviction would make room. */
   get leaveNoRoom(): boolean {
     if (!this.areReached || this.#policy !== 'noeviction') return false;
-    return this.#isMemoryReached || this.plan?.isEvicting !== true;
+    return this.#isMemoryReachedBy(storedBytes(this.keyspace)) || this.plan?.isEvicting !== true;
   }
 
   /** The next key to remove; undefined when none may be. */
@@ -69,8 +75,9 @@ export class MemoryBounds {
     const { keyspace, settings, random, plan } = this;
     const samples = settings.number('maxmemory-samples');
     const chosen = chooseVictim(keyspace, { policy: this.#policy, samples }, random);
-    if (chosen !== undefined || plan?.isEvicting !== true || !(this.isPlanReached || this.#isProcessReached))
-      return chosen;
+    if (chosen !== undefined || plan?.isEvicting !== true) return chosen;
+    const bytes = storedBytes(keyspace);
+    if (!this.#isPlanReachedBy(bytes) && !this.#isProcessReachedBy(bytes)) return chosen;
     return chooseAnyVictim(keyspace, random);
   }
 
