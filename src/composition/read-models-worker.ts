@@ -4,7 +4,7 @@
  */
 import { carriedBodies } from '../actors/queue/index.js';
 import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
-import { SqliteFiles, type SqliteOptions } from '../adapters/sqlite/index.js';
+import { compileAhead, SqliteFiles, type SqliteOptions } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import {
   KeptReadModels,
@@ -31,6 +31,7 @@ const NICENESS = 9;
 /** Their rows are few, and remembered where they are written. */
 const STATISTICS_CACHE = { cacheKib: 8 * 1024 };
 
+compileAhead();
 const { port, data, log } = await enterAnswering<ReadModelsTask>('the read models', NICENESS);
 const { close, ...parts } = await openThread(data, 'read models', log);
 const filesOf = (path: string, cache?: SqliteOptions) => ({

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SqliteFiles } from '../../../src/adapters/sqlite/index.js';
+import { compileAhead, SqliteFiles } from '../../../src/adapters/sqlite/index.js';
 import { SqlFailure, type SqlFile } from '../../../src/ports/index.js';
 
 /** What is written before a checkpoint, and the largest transaction behind it. */
@@ -28,6 +28,15 @@ describe('a file of tables', () => {
     expect(id).to.equal(Number.MAX_SAFE_INTEGER);
     expect(file.prepare('SELECT * FROM t').all([])).to.deep.equal([row]);
     file.close();
+  });
+
+  it('leaves nothing behind where its code is compiled ahead, not even for the file that is opened next', () => {
+    compileAhead();
+    const file = files.open();
+    expect(file.prepare('SELECT count(*) AS tables FROM sqlite_schema').get([])).to.deep.equal({ tables: 0 });
+    expect(file.prepare('SELECT journal_mode AS mode FROM pragma_journal_mode').get([])).to.deep.equal({ mode: 'wal' });
+    file.close();
+    expect(readdirSync(join(folder, 'some'))).to.deep.equal(['tables.db']);
   });
 
   it('ends a text at its first NUL', () => {
@@ -54,7 +63,7 @@ describe('a file of tables', () => {
   it('opens after its process was killed in a transaction: with what was committed', () => {
     const path = join(folder, 'some', 'tables.db');
     const adapter = new URL('../../../src/adapters/sqlite/index.js', import.meta.url).href;
-    const program = `import { SqliteFiles } from ${JSON.stringify(adapter)};
+    const program = `import { compileAhead, SqliteFiles } from ${JSON.stringify(adapter)};
       const file = new SqliteFiles(${JSON.stringify(path)}).open();
       file.exec('CREATE TABLE t (id INTEGER)');
       file.exec('INSERT INTO t VALUES (1)');
