@@ -3,9 +3,9 @@
  * generator and two promises for every read, and two more for every write
  * (docs/adr/0049-requests-are-one-frame.md). Dialling, the greeting and reconnecting stay the client's.
  *
- *  DS1 bytes are parsed in the order in which they came: what the client has read by then it parses first, in the
+ *  STD1 bytes are parsed in the order in which they came: what the client has read by then it parses first, in the
  *      microtasks before the next read
- *  DS2 what cannot be parsed ends the connection, and another is made; the client alone would hear nothing from then on
+ *  STD2 what cannot be parsed ends the connection, and another is made; the client alone would hear nothing from then on
  */
 import type { Socket } from 'node:net';
 import type { NatsConnection } from 'nats';

@@ -1,4 +1,4 @@
-/** Bytes between the socket and the parser of a NATS client. Proves DS1, DS2. */
+/** Bytes between the socket and the parser of a NATS client. Proves STD1, STD2. */
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { NatsConnection } from 'nats';
@@ -41,7 +41,7 @@ describe('the stream of a connection to NATS', () => {
     protocol = new FakeProtocol();
   });
 
-  it('goes to the parser in the order in which it comes, and nowhere else (DS1)', () => {
+  it('goes to the parser in the order in which it comes, and nowhere else (STD1)', () => {
     const byClient: string[] = [];
     protocol.socket.on('data', (bytes: Uint8Array) => byClient.push(Buffer.from(bytes).toString()));
     protocol.socket.emit('data', Buffer.from('before'));
@@ -52,7 +52,7 @@ describe('the stream of a connection to NATS', () => {
     expect(byClient).to.deep.equal(['before']);
   });
 
-  it('ends with what cannot be parsed (DS2)', () => {
+  it('ends with what cannot be parsed (STD2)', () => {
     streamDirectly(connectionOf(protocol));
     protocol.socket.emit('data', Buffer.from('nonsense'));
     expect(protocol.transport.ends).to.equal(1);
