@@ -63,7 +63,7 @@ describe('a file of tables', () => {
   it('opens after its process was killed in a transaction: with what was committed', () => {
     const path = join(folder, 'some', 'tables.db');
     const adapter = new URL('../../../src/adapters/sqlite/index.js', import.meta.url).href;
-    const program = `import { compileAhead, SqliteFiles } from ${JSON.stringify(adapter)};
+    const program = `import { SqliteFiles } from ${JSON.stringify(adapter)};
       const file = new SqliteFiles(${JSON.stringify(path)}).open();
       file.exec('CREATE TABLE t (id INTEGER)');
       file.exec('INSERT INTO t VALUES (1)');
