@@ -5,6 +5,8 @@
  *  HO3 sockets, time and bytes of one call are bounded, and the sockets of one origin; and what long answers take
  *      together
  *  HO4 the outcome of every call is a value; nothing is thrown
+ *  HO5 whether a request may still be sent is asked at the very instant at which it is: before that a call may have
+ *      waited for a place, a name and a connection. One that may not is `held-back`, and nothing more of it is sent
  */
 import type { AttemptOutcome, HeaderList, HttpMethod } from '../domain/queue/index.js';
 
@@ -22,9 +24,11 @@ export interface OutgoingCall {
   readonly maxResponseBytes: number;
   /** Aborted: the outcome is `interrupted`. */
   readonly signal: AbortSignal;
+  /** HO5. Left out: always. */
+  readonly maySend?: () => boolean;
 }
 
-export type CallOutcome = AttemptOutcome | { readonly kind: 'interrupted' };
+export type CallOutcome = AttemptOutcome | { readonly kind: 'interrupted' } | { readonly kind: 'held-back' };
 
 export interface HttpOut {
   send(call: OutgoingCall): Promise<CallOutcome>;

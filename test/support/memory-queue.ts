@@ -184,7 +184,7 @@ export class MemoryQueue implements QueueGateway, MessageLog {
       maxResponseBytes: 65_536,
       signal: new AbortController().signal,
     });
-    if (outcome.kind === 'interrupted') return;
+    if (outcome.kind === 'interrupted' || outcome.kind === 'held-back') return;
     await this.ask(this.options.account, { type: 'RecordAttempt', id, retried, restarts, outcome, sentBody: body });
   }
 }

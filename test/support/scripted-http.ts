@@ -6,6 +6,8 @@ export interface ScriptedCall extends OutgoingCall {
   isOver: boolean;
   answer(status: number, body?: string): void;
   fail(error: string): void;
+  /** As when it would go out only now, and may not any more. */
+  holdBack(): void;
 }
 
 export class ScriptedHttp implements HttpOut {
@@ -25,6 +27,7 @@ export class ScriptedHttp implements HttpOut {
         isOver: false,
         answer: (status, body = '') => settle({ ...RESPONSE, status, body: Buffer.from(body) }),
         fail: (error) => settle({ kind: 'no-response', error, durationMs: 1 }),
+        holdBack: () => settle({ kind: 'held-back' }),
       };
       const settle = (outcome: CallOutcome) => {
         scripted.isOver = true;

@@ -7,10 +7,10 @@
  *       in which the schedule was set
  *  ATR3 a message without a trace begins none: it was decided when it was published
  */
-import { type AttemptOutcome, type Envelope, type HeaderList, isOfTrace } from '../../domain/queue/index.js';
+import { type Envelope, type HeaderList, isOfTrace } from '../../domain/queue/index.js';
 import { readUrl } from '../../kernel/index.js';
 import type { Span, TraceHeaders } from '../../messages/index.js';
-import type { SpanBeginning, Tracing } from '../../ports/index.js';
+import type { CallOutcome, SpanBeginning, Tracing } from '../../ports/index.js';
 import type { StartedAttempt } from './account-queue.js';
 import type { QueueWork } from './queue-work.js';
 
@@ -65,7 +65,7 @@ export class AttemptTrace {
     return [...others, [PARENT, traceparent], ...state];
   }
 
-  answered(outcome: AttemptOutcome | { readonly kind: 'interrupted' }): void {
+  answered(outcome: CallOutcome): void {
     if (outcome.kind !== 'response') {
       this.#call?.end(outcome.kind);
       return;

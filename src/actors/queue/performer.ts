@@ -5,7 +5,8 @@
  *  PF1 each attempt ends in exactly one `RecordAttempt`, unless the activation ends before
  *  PF2 nothing is sent unsigned, and nothing is sent once the activation has ended, or the run that it is of
  *  PF3 an outcome is not lost because the mailbox is full: it is put in again
- *  PF4 nothing is sent while this owner cannot be sure to be one still: it may have been frozen, and have a successor
+ *  PF4 nothing is sent while this owner cannot be sure to be one still: it may have been frozen, and have a successor.
+ *      What waited for a place or a connection is asked again before it goes out
  */
 import {
   type AccountTerms,
@@ -76,6 +77,9 @@ const NOTHING_SENT: SentBody = { body: new Uint8Array(0), hash: undefined };
 /** The same alarm again. */
 const ALARM_EVERY_MS = 60_000;
 
+/** Of a call that was made. */
+type MadeOutcome = Exclude<CallOutcome, { kind: 'held-back' }>;
+
 interface Call extends Gathered {
   readonly queue: AccountQueue;
   readonly terms: AccountTerms;
@@ -94,6 +98,7 @@ export class Performer implements AttemptPerformer {
   readonly #toBegin: Call[] = [];
   /** Ends all calls: they end together or not at all. */
   readonly #abort = new AbortController();
+  readonly #maySend = () => this.ports.mayCall();
   #isEnded = false;
   #lastAlarmAtMs = Number.NEGATIVE_INFINITY;
   readonly #lists: ListMemory;
@@ -239,7 +244,6 @@ export class Performer implements AttemptPerformer {
       return;
     }
     const { timeoutSeconds, maxMessageBytes } = terms.limits;
-    if (retried > 0) this.#retries.add();
     const sentAtMs = clock.monotonicMs();
     // An endpoint finds itself in the list that it fetches by the id of the entry.
     const messageId = run?.entries.at(-1)?.messageId ?? id;
@@ -256,10 +260,15 @@ export class Performer implements AttemptPerformer {
         timeoutMs: Math.min(timeoutSeconds, settings.timeoutSeconds ?? timeoutSeconds) * 1000,
         maxResponseBytes: tellsOfAnswer(attempt) ? Math.max(maxMessageBytes, KEPT_RESPONSE_BYTES) : KEPT_RESPONSE_BYTES,
         signal: this.#abort.signal,
+        maySend: this.#maySend,
       })
       .then((outcome) => {
-        this.#seconds.observe((clock.monotonicMs() - sentAtMs) / 1000);
         call.trace?.answered(outcome);
+        if (outcome.kind === 'held-back') {
+          this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, sent));
+          return;
+        }
+        this.#seconds.observe((clock.monotonicMs() - sentAtMs) / 1000);
         this.#concludeCall(call, outcome, sentBody);
       });
   }
@@ -280,8 +289,9 @@ export class Performer implements AttemptPerformer {
     }
   }
 
-  #concludeCall(call: Call, outcome: CallOutcome, sentBody: Uint8Array | undefined): void {
+  #concludeCall(call: Call, outcome: MadeOutcome, sentBody: Uint8Array | undefined): void {
     const { metrics } = this.ports;
+    if (call.attempt.retried > 0) this.#retries.add();
     metrics.counter('millrace_deliveries_total', wordFor(outcome)).add();
     if (outcome.kind === 'interrupted') {
       // Only the end of the activation interrupts a call: whoever comes next makes it again.
@@ -319,7 +329,7 @@ function notSent(error: string): AttemptOutcome {
   return { kind: 'no-response', error, durationMs: 0 };
 }
 
-function wordFor(outcome: CallOutcome): string {
+function wordFor(outcome: MadeOutcome): string {
   if (outcome.kind !== 'response') return outcome.kind;
   return outcome.status >= 200 && outcome.status < 300 ? 'delivered' : 'refused';
 }

@@ -13,8 +13,10 @@ import { CallFailure, ConnectionLost, INVALID } from './failure-words.js';
 
 /** A call as its connection sees it. */
 export interface Passenger extends AnswerListener {
-  /** Sends itself; tells `release` when it is over. */
+  /** This is its connection from now on; it tells `release` when it is over. */
   board(connection: Connection): void;
+  /** Asked when it is sent at once. Undefined: it has left instead. */
+  request(): SentRequest | undefined;
   /** Bytes that came from its connection, before anything looks at them; those of TLS itself are not among them. */
   received(bytes: number): void;
   /** False: what comes next waits for `goOn`. */
@@ -54,8 +56,6 @@ export class Connection {
   #passenger: Passenger | undefined;
   #isReady = false;
   #isGone = false;
-  /** To be sent when it is connected. */
-  #request: SentRequest | undefined;
   /** Calls that came to a clean end. */
   #callsBefore = 0;
   /** On the monotonic clock: without a call it is not used from then on. */
@@ -80,11 +80,7 @@ export class Connection {
   carry(passenger: Passenger): void {
     this.#passenger = passenger;
     passenger.board(this);
-  }
-
-  send(request: SentRequest): void {
-    if (this.#isReady) this.#write(request);
-    else this.#request = request;
+    if (this.#isReady) this.#send();
   }
 
   /** Its call came to a clean end. @returns whether it may carry another */
@@ -121,8 +117,11 @@ export class Connection {
     socket.on('error', (failure) => this.#fail(failure));
     socket.on('end', () => this.#finish());
     socket.on('close', () => this.#finish());
-    const request = this.#request;
-    this.#request = undefined;
+    this.#send();
+  }
+
+  #send(): void {
+    const request = this.#passenger?.request();
     if (request !== undefined) this.#write(request);
   }
 

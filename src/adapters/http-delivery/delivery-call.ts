@@ -9,6 +9,7 @@
  *  DC5 a connection that was used before may have been closed while the request was on its way. When it ends without a
  *      byte of an answer, the call goes out again on a new one, once
  *  DC6 a long answer is read on when there is room for it; the time limit goes on meanwhile
+ *  DC7 a caller that may not send any more is asked each time that the request is about to go out (HO5)
  */
 import type { Gathered } from '../../kernel/index.js';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
@@ -66,7 +67,15 @@ export class DeliveryCall implements Passenger, Gathered {
 
   board(connection: Connection): void {
     this.#connection = connection;
-    connection.send(this.#plan.request);
+  }
+
+  /** DC7 */
+  request(): SentRequest | undefined {
+    const { call, request } = this.#plan;
+    if (this.#isOver) return undefined;
+    if (call.maySend?.() !== false) return request;
+    this.#end({ kind: 'held-back' }, false);
+    return undefined;
   }
 
   received(bytes: number): void {

@@ -1,5 +1,5 @@
 /**
- * Calls to destinations over HTTP/1.1, on sockets (ports/http-out: HO1–HO4). There are no redirects, no decoding and no
+ * Calls to destinations over HTTP/1.1, on sockets (ports/http-out: HO1–HO5). There are no redirects, no decoding and no
  * proxies of the environment.
  *
  * One time limit holds for a whole call: waiting for a connection, lookup, connecting, request, headers and body.

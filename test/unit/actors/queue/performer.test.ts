@@ -166,6 +166,25 @@ describe('a call', () => {
     expect(stand.http.calls).to.have.length(1);
   });
 
+  it('that had to wait for its turn asks for the lease again, and waits again where it is in doubt by then', async () => {
+    const stand = new Stand();
+    await stand.perform();
+    stand.holdsLease = false;
+    expect(stand.http.calls[0]?.maySend?.()).to.equal(false);
+    stand.http.open[0]?.holdBack();
+    await stand.time.advance(5000);
+    expect(stand.http.calls).to.have.length(1);
+    expect(stand.works).to.deep.equal([]);
+    stand.holdsLease = true;
+    await stand.time.advance(100);
+    expect(stand.http.calls).to.have.length(2);
+    expect(stand.http.calls[1]?.maySend?.()).to.equal(true);
+    stand.http.open[0]?.answer(200);
+    await stand.time.advance(0);
+    expect(stand.works.map(({ command }) => command.type)).to.deep.equal(['RecordAttempt']);
+    expect(stand.performer.inFlight).to.equal(1);
+  });
+
   it('is made in portions when an entry brings many, so that others run between', async () => {
     const stand = new Stand();
     const all = Array.from({ length: 100 }, () => stand.perform());

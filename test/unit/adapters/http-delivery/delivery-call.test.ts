@@ -42,7 +42,10 @@ describe('a call to a destination', () => {
       const stand = callWith((_, outcome) => outcomes.push(outcome));
       const { call, connection } = stand;
       const told: (() => unknown)[] = [
-        () => call.board(connection),
+        () => {
+          call.board(connection);
+          call.request();
+        },
         () => call.received(pick([0, 1, 1000, 100_000])),
         () => call.readsOn,
         () => call.onHeaders(pick([100, 103, 200, 204, 404, 599]), pick<HeaderList>(HEADERS)),
@@ -70,7 +73,7 @@ describe('a call to a destination', () => {
 
 function callWith(over: (call: DeliveryCall, outcome: CallOutcome) => void) {
   const answers = new AnswerMemory(250_000);
-  const connection = { send: () => {}, goOn: () => {}, isReused: true } as unknown as Connection;
+  const connection = { goOn: () => {}, isReused: true } as unknown as Connection;
   const connections = {
     enter: () => {},
     leave: () => {},
