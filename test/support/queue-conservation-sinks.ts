@@ -108,9 +108,15 @@ export class HostileSinks {
       const call = this.#recordOf(request, Buffer.concat(pieces), startedAtMs);
       this.calls.push(call);
       this.#open.set(response, call);
-      response.once('close', () => {
+      const over = (): void => {
         call.endedAtMs ??= Date.now();
         call.end ??= 'closed';
+      };
+      // A caller that hangs up: what it, or whoever follows it, does next may come before this response is closed.
+      request.socket.once('end', over);
+      response.once('close', () => {
+        request.socket.off('end', over);
+        over();
       });
       this.#behave((request.url ?? '').slice(1).split('?')[0] as Behaviour, call, response);
     });
@@ -142,20 +148,22 @@ export class HostileSinks {
 
   #behave(behaviour: Behaviour, call: CallRecord, response: ServerResponse): void {
     const answer = (status: number): void => {
-      if (response.destroyed) return;
+      if (response.destroyed || call.end !== undefined) return;
       call.status = status;
       call.end = 'answered';
       call.endedAtMs = Date.now();
       response.writeHead(status).end('heard');
     };
+    // What has come meanwhile is read first: a caller that has hung up is not answered.
+    const answerIn = (ms: number): void => void setTimeout(() => setImmediate(answer, 200), ms);
     switch (this.#moodOf(behaviour)) {
       case 'ok':
         // So long that one which is not waited for is seen.
-        if (behaviour === 'callback') setTimeout(answer, this.random.below(CALLBACK_MS), 200);
+        if (behaviour === 'callback') answerIn(this.random.below(CALLBACK_MS));
         else answer(200);
         break;
       case 'slow':
-        setTimeout(answer, this.random.below(SLOW_MS), 200);
+        answerIn(this.random.below(SLOW_MS));
         break;
       case 'hang':
         break;
