@@ -2,7 +2,9 @@
  * What clients notice of faults of the NATS that processes stand on: three servers, two processes, a database on each of
  * three shards, each of which another server leads. The leases are led by the first server, the control stream by the last.
  *
- * Bounds are those of a quiet machine, and a slack for two cores on which much else runs.
+ * Bounds are those of a quiet machine, and a slack for two cores on which much else runs. A wait that is longer all the same
+ * is looked at again: what else the machine does passes, and what a fault takes it takes each time. A request that
+ * failed is never forgiven.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -34,13 +36,22 @@ const SLACK_MS = 1000;
 /** The servers elect a leader after 4 to 9 s, and nobody can make them hurry. */
 const ELECTION_MS = 9000;
 const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
+/** For the same fault again: two or three times. */
+const AGAIN_FOR_MS = 40_000;
+
+/** What clients saw of one fault. */
+interface Seen {
+  readonly failures: readonly string[];
+  /** Each has to be below what stands beside it. */
+  readonly waits: readonly (readonly [waitMs: number, belowMs: number])[];
+}
 
 interface PlacedDatabase extends ProbedDatabase {
   readonly shard: ShardName;
 }
 
 describe('a fault of the NATS servers', function () {
-  this.timeout(240_000);
+  this.timeout(300_000);
   let nats: NatsCluster;
   let cluster: MillraceCluster;
   let operator: NatsConnection;
@@ -80,7 +91,16 @@ describe('a fault of the NATS servers', function () {
     });
     waiting = new WaitingTimes(processes, databases);
   });
-  beforeEach(async () => {
+  after(async () => {
+    await waiting?.stop();
+    await operator?.close();
+    await endEverything();
+    for (const proxy of proxies) await proxy.close();
+    await nats?.stop();
+  });
+
+  async function quiet(): Promise<void> {
+    for (const proxy of proxies) proxy.heal();
     await eventually(() => Promise.all(nats.nodes.map((node) => node.expectHealthy())), PATIENT);
     for (const { shard } of databases) await lead(shard, Number(shard.slice(-1)));
     await lead('KV_leases', 0);
@@ -91,14 +111,19 @@ describe('a fault of the NATS servers', function () {
       expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });
       expect(waiting.worst(everyDatabase()).waitMs).to.be.below(300);
     }, PATIENT);
-  });
-  after(async () => {
-    await waiting?.stop();
-    await operator?.close();
-    await endEverything();
-    for (const proxy of proxies) await proxy.close();
-    await nats?.stop();
-  });
+  }
+
+  async function expectWaits(seenOf: () => Promise<Seen>): Promise<void> {
+    const failed: string[] = [];
+    const once = async () => {
+      await quiet();
+      const { failures, waits } = await seenOf();
+      failed.push(...failures);
+      for (const [waitMs, belowMs] of waits) expect(waitMs).to.be.below(belowMs);
+    };
+    await eventually(once, { timeoutMs: AGAIN_FOR_MS });
+    expect(failed).to.deep.equal([]);
+  }
 
   /** One on a shard that has none yet. */
   async function addDatabase(at: MillraceProcess): Promise<void> {
@@ -139,11 +164,12 @@ describe('a fault of the NATS servers', function () {
 
   for (const node of [0, 1, 2]) {
     it(`that ends in order, server ${node + 1}, is half a second to anybody`, async () => {
-      await waiting.during(4000, () => nats.nodes[node]?.end());
-      nats.nodes[node]?.start();
-      const { waitMs, failures } = waiting.worst(everyDatabase());
-      expect(failures).to.deep.equal([]);
-      expect(waitMs).to.be.below(500 + SLACK_MS);
+      await expectWaits(async () => {
+        await waiting.during(4000, () => nats.nodes[node]?.end());
+        nats.nodes[node]?.start();
+        const { waitMs, failures } = waiting.worst(everyDatabase());
+        return { failures, waits: [[waitMs, 500 + SLACK_MS]] };
+      });
     });
   }
 
@@ -154,31 +180,34 @@ describe('a fault of the NATS servers', function () {
   ] as const) {
     it(`that kills the server that leads ${what} is an election for that shard, and nothing for others`, async () => {
       const [led, others] = [[`KV_${node}`], everyDatabase().filter((name) => name !== `KV_${node}`)];
-      await waiting.during(ELECTION_MS + SLACK_MS, () => nats.nodes[node]?.kill());
-      nats.nodes[node]?.start();
-      expect(waiting.worst(others)).to.deep.include({ failures: [] });
-      expect(waiting.worst(others).waitMs).to.be.below(SLACK_MS);
-      expect(waiting.worst(led).waitMs).to.be.below(ELECTION_MS + SLACK_MS);
+      await expectWaits(async () => {
+        await waiting.during(ELECTION_MS + SLACK_MS, () => nats.nodes[node]?.kill());
+        nats.nodes[node]?.start();
+        const { waitMs, failures } = waiting.worst(others);
+        const ofElection = [waiting.worst(led).waitMs, ELECTION_MS + SLACK_MS] as const;
+        return { failures, waits: [[waitMs, SLACK_MS], ofElection] };
+      });
     });
   }
 
   it('that takes two of three servers is over four seconds after they are back and have leaders', async () => {
-    let quorumAtMs = 0;
-    await waiting.during(8000, async () => {
-      await Promise.all([nats.nodes[0]?.kill(), nats.nodes[1]?.kill()]);
-      await pause(3000);
-      for (const node of [0, 1]) nats.nodes[node]?.start();
-      const streams = ['KV_leases', 'CONTROL', ...databases.map(({ shard }) => shard)];
-      await eventually(async () => {
-        for (const stream of streams) expect((await ask(`STREAM.INFO.${stream}`)).cluster?.leader).to.be.a('string');
-      }, PATIENT);
-      quorumAtMs = performance.now();
+    await expectWaits(async () => {
+      let quorumAtMs = 0;
+      await waiting.during(8000, async () => {
+        await Promise.all([nats.nodes[0]?.kill(), nats.nodes[1]?.kill()]);
+        await pause(3000);
+        for (const node of [0, 1]) nats.nodes[node]?.start();
+        const streams = ['KV_leases', 'CONTROL', ...databases.map(({ shard }) => shard)];
+        await eventually(async () => {
+          for (const stream of streams) expect((await ask(`STREAM.INFO.${stream}`)).cluster?.leader).to.be.a('string');
+        }, PATIENT);
+        quorumAtMs = performance.now();
+      });
+      return { failures: [], waits: [[waiting.overAtMs(500) - quorumAtMs, 4000 + SLACK_MS]] };
     });
-    expect(waiting.overAtMs(500) - quorumAtMs).to.be.below(4000 + SLACK_MS);
   });
 
   it('is no reason for one server to lead everything: leaders are spread again, at no more than an order’s price', async () => {
-    for (const stream of (await leaderOfEach()).keys()) await lead(stream, 0);
     const connections = await connectLinks(cluster.natsOptions());
     try {
       const layout = await readLayout(connections, '');
@@ -189,52 +218,63 @@ describe('a fault of the NATS servers', function () {
         () => true,
       );
       leaders.stop();
-      await waiting.during(1000, async () => {
-        // A replica that has just lost its lead may be behind for a moment.
-        await eventually(async () => {
-          while (await leaders.look()) await pause(500);
-          const led = await leaderOfEach();
-          const counts = nats.nodes.map(({ name }) => [...led.values()].filter((leader) => leader === name).length);
-          expect(Math.max(...counts) - Math.min(...counts)).to.be.below(2);
-          expect(led.get('KV_leases')).to.not.equal(led.get('CONTROL'));
-        }, PATIENT);
+      await expectWaits(async () => {
+        for (const stream of (await leaderOfEach()).keys()) await lead(stream, 0);
+        await waiting.during(1000, () => expectSpread(leaders));
+        const { waitMs, failures } = waiting.worst(everyDatabase());
+        return { failures, waits: [[waitMs, 500 + SLACK_MS]] };
       });
     } finally {
       await connections.close();
     }
-    expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });
-    expect(waiting.worst(everyDatabase()).waitMs).to.be.below(500 + SLACK_MS);
   });
 
+  /** A replica that has just lost its lead may be behind for a moment. */
+  async function expectSpread(leaders: LeaderSpread): Promise<void> {
+    await eventually(async () => {
+      while (await leaders.look()) await pause(500);
+      const led = await leaderOfEach();
+      const counts = nats.nodes.map(({ name }) => [...led.values()].filter((leader) => leader === name).length);
+      expect(Math.max(...counts) - Math.min(...counts)).to.be.below(2);
+      expect(led.get('KV_leases')).to.not.equal(led.get('CONTROL'));
+    }, PATIENT);
+  }
+
   it('that resets the connections of a process is a fifth of a second to its clients, and to others’', async () => {
-    await waiting.during(2000, () => {
-      for (const proxy of proxies) proxy.cut();
+    await expectWaits(async () => {
+      await waiting.during(2000, () => {
+        for (const proxy of proxies) proxy.cut();
+      });
+      const { waitMs, failures } = waiting.worst(everyDatabase());
+      return { failures, waits: [[waitMs, 200 + SLACK_MS]] };
     });
-    expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });
-    expect(waiting.worst(everyDatabase()).waitMs).to.be.below(200 + SLACK_MS);
   });
 
   it('that cuts a process off is told to balancers within two seconds, and takes nothing from what others have', async () => {
-    const owned = everyDatabase().filter((shard) => ownerOf(shard, processes) === processes[1]);
-    let toldAfterMs = Number.POSITIVE_INFINITY;
-    await waiting.during(1000, async () => {
-      const cutAtMs = performance.now();
-      for (const proxy of proxies) for (const direction of ['to-server', 'to-client'] as const) proxy.stall(direction);
-      await eventually(async () => {
-        const { status } = await fetch(`${processes[0]?.metricsUrl}/readyz/edge`);
-        expect(status).to.equal(503);
+    const readyz = async (process: number) => (await fetch(`${processes[process]?.metricsUrl}/readyz/edge`)).status;
+    await expectWaits(async () => {
+      const owned = everyDatabase().filter((shard) => ownerOf(shard, processes) === processes[1]);
+      let toldAfterMs = Number.POSITIVE_INFINITY;
+      await waiting.during(1000, async () => {
+        const cutAtMs = performance.now();
+        for (const proxy of proxies)
+          for (const direction of ['to-server', 'to-client'] as const) proxy.stall(direction);
+        await eventually(async () => expect(await readyz(0)).to.equal(503));
+        toldAfterMs = performance.now() - cutAtMs;
+        for (let look = 0; look < 20; look += 1) {
+          await eventually(async () => expect(await readyz(1)).to.equal(200), { timeoutMs: SLACK_MS });
+          await pause(100);
+        }
+        for (const proxy of proxies) proxy.heal();
       });
-      toldAfterMs = performance.now() - cutAtMs;
-      for (let look = 0; look < 20; look += 1) {
-        const expectReady = async () =>
-          expect((await fetch(`${processes[1]?.metricsUrl}/readyz/edge`)).status).to.equal(200);
-        await eventually(expectReady, { timeoutMs: SLACK_MS });
-        await pause(100);
-      }
-      for (const proxy of proxies) proxy.heal();
+      const { waitMs, failures } = waiting.worst(owned, [1]);
+      return {
+        failures,
+        waits: [
+          [toldAfterMs, 2000],
+          [waitMs, SLACK_MS],
+        ],
+      };
     });
-    expect(toldAfterMs).to.be.below(2000);
-    expect(waiting.worst(owned, [1])).to.deep.include({ failures: [] });
-    expect(waiting.worst(owned, [1]).waitMs).to.be.below(SLACK_MS);
   });
 });
