@@ -17,7 +17,7 @@ import {
   startMillrace,
 } from '../support/millrace-process.js';
 import { RespClient } from '../support/resp-client.js';
-import { withinASecond } from '../support/within-a-second.js';
+import { unhinderedMs, withinASecond } from '../support/within-a-second.js';
 
 const SUSPENDED = 'NOPERM this database is suspended, nothing was executed';
 const NOT_FROM_HERE = 'NOPERM this database may not be used from 127.0.0.1, nothing was executed';
@@ -27,7 +27,7 @@ const KV_PRICE_CENTS = 100_000_000;
 const SLOWED_COMMANDS_PER_SECOND = 10;
 /** The meter writes once a second, and a plan that was just set stays for some seconds. */
 const PATIENCE = { timeoutMs: 30_000 };
-/** Of some commands that nothing holds up, on a machine that does much else; what is slowed down takes longer. */
+/** Of some commands that nothing holds up; what is slowed down takes longer. */
 const QUICK_MS = 2000;
 
 describe('limits of a running process', function () {
@@ -118,6 +118,10 @@ describe('limits of a running process', function () {
     }
   }
 
+  async function expectQuick(tenant: Tenant, commands: number): Promise<void> {
+    expect(await unhinderedMs([millrace], () => tenant.timeOf(commands))).to.be.below(QUICK_MS);
+  }
+
   const closings: Readonly<Record<string, [DatabaseChange, DatabaseChange]>> = {
     [SUSPENDED]: [{ settings: { isSuspended: true } }, { settings: { isSuspended: false } }],
     [NOT_FROM_HERE]: [{ settings: { allowedIps: ['203.0.113.0/24'] } }, { settings: { allowedIps: ['127.0.0.0/8'] } }],
@@ -142,23 +146,24 @@ describe('limits of a running process', function () {
 
   it('let commands wait beyond the rate of the plan, without an error, on both ports together', async () => {
     const tenant = await Tenant.create('rated');
-    expect(await tenant.timeOf(150)).to.be.below(QUICK_MS);
+    await expectQuick(tenant, 150);
     await tenant.change({ limits: { maxCommandsPerSecond: 50 } });
     const native = await tenant.signedIn();
-    const [ofRest, ofNative] = await Promise.all([
-      tenant.timeOf(75),
-      (async () => {
-        const startedAtMs = performance.now();
-        for (let i = 0; i < 5; i += 1) {
-          const replies = await native.callAll(Array.from({ length: 15 }, () => ['GET', 'a']));
-          for (const reply of replies) expect(reply).to.equal('$-1\r\n');
-        }
-        return performance.now() - startedAtMs;
-      })(),
-    ]);
-    expect(Math.max(ofRest, ofNative)).to.be.within(2300, 6000);
+    const timeOfNative = async () => {
+      const startedAtMs = performance.now();
+      for (let i = 0; i < 5; i += 1) {
+        const replies = await native.callAll(Array.from({ length: 15 }, () => ['GET', 'a']));
+        for (const reply of replies) expect(reply).to.equal('$-1\r\n');
+      }
+      return performance.now() - startedAtMs;
+    };
+    // A machine that does much else may take longer once, and not each time.
+    await eventually(async () => {
+      const times = await Promise.all([tenant.timeOf(75), timeOfNative()]);
+      expect(Math.max(...times)).to.be.within(2300, 6000);
+    }, PATIENCE);
     await tenant.change({ limits: { maxCommandsPerSecond: 10_000 } });
-    expect(await tenant.timeOf(150)).to.be.below(QUICK_MS);
+    await expectQuick(tenant, 150);
   });
 
   it('refuse growth beyond the data of the plan, or drop keys, over all partitions', async () => {
@@ -230,18 +235,18 @@ describe('limits of a running process', function () {
     await eventually(async () => expect(await tenant.timeOf(40)).to.be.greaterThan(SLOW_MS), PATIENCE);
     await tenant.change({ limits: { maxBytesPerMonth: 1_000_000_000 } });
     await withinASecond([millrace], async () => expect(await tenant.timeOf(1)).to.be.below(500));
-    expect(await tenant.timeOf(40)).to.be.below(QUICK_MS);
+    await expectQuick(tenant, 40);
   });
 
   it('slow a database down at the budget of its month, by the operator’s prices', async () => {
     const tenant = await Tenant.create('dear');
     await tenant.change({ settings: { budgetDollars: 1000 } });
-    expect(await tenant.timeOf(50)).to.be.below(QUICK_MS);
-    expect(await tenant.timeOf(49)).to.be.below(QUICK_MS);
+    await expectQuick(tenant, 50);
+    await expectQuick(tenant, 49);
     await tenant.kv.ask('PING');
     await eventually(async () => expect(await tenant.timeOf(40)).to.be.greaterThan(SLOW_MS), PATIENCE);
     await tenant.change({ settings: { budgetDollars: 100_000 } });
     await withinASecond([millrace], async () => expect(await tenant.timeOf(1)).to.be.below(500));
-    expect(await tenant.timeOf(40)).to.be.below(QUICK_MS);
+    await expectQuick(tenant, 40);
   });
 });
