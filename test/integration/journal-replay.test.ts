@@ -95,7 +95,7 @@ describe('the past of a database', function () {
         expect(running.lines.join('\n')).to.match(/^ready kv=/m);
         return running.lines.join('\n');
       },
-      { timeoutMs: 20_000 },
+      { timeoutMs: 60_000 },
     );
     const field = (pattern: RegExp) => pattern.exec(lines)?.[1] as string;
     served = { ...running, lines: running.lines, url: field(/^ready kv=(\S+)$/m), token: field(/^token (\S+)$/m) };
