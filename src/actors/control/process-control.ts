@@ -66,11 +66,11 @@ export class ProcessControl {
     private readonly options: ProcessControlOptions,
   ) {
     const { owner, caller, clock, random, log, sealing } = ports;
-    const { process, isAlone, staleMs, holdMs, prices } = options;
+    const { process, isAlone, staleMs, holdMs, prices, asksOwner } = options;
     const client = owner?.client ?? new ControlGateway(caller, undefined);
     const daily = new QuotaSlices({ client, clock, log }, process);
     const onBackInTouch = (silentForMs: number) => daily.backInTouch(silentForMs);
-    const word = isAlone && owner ? { storedHere: () => owner.accessPosition } : { asksOwner: !isAlone };
+    const word = isAlone && owner ? { storedHere: () => owner.accessPosition } : { asksOwner: asksOwner && !isAlone };
     const view = new ControlView({ ...ports, onBackInTouch }, { session: process, staleMs, ...word });
     this.client = client;
     this.dailyQuota = daily;

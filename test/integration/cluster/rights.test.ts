@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { cp, readFile, rename, rm } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -113,6 +114,18 @@ describe('users of the nats-servers, one for each role', function () {
       expect(JSON.stringify(await askQueue('/v2/logs'))).to.contain(messageId);
     });
     await keepMoment();
+    expect(await violations()).to.deep.equal([]);
+  });
+
+  it('let nobody ask for the word of an owner that needs none, while the control stream is silent', async () => {
+    const led = await Promise.all(nats.nodes.map((node) => node.streamsLed()));
+    const leader = nats.nodes[led.findIndex((streams) => streams.includes('CONTROL'))];
+    if (leader === undefined) throw new Error('nobody leads the control stream');
+    leader.freeze();
+    // Shorter than until another one is elected, and longer than half of what a copy may be old.
+    await pause(2000);
+    leader.thaw();
+    await eventually(() => edge.kv.ask('INCR', 'counted'));
     expect(await violations()).to.deep.equal([]);
   });
 
