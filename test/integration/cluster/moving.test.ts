@@ -1,4 +1,5 @@
 /** Shards that move while they are asked for: processes that come, go and are killed, and clients that see nothing of it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { credentialsIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
@@ -42,6 +43,10 @@ class Visitor {
   async #visit(): Promise<void> {
     for (let turn = 0; !this.#isLeaving; turn += 1) {
       const ready = this.readyProcesses();
+      if (ready.length === 0) {
+        await pause(PROBE_EVERY_MS);
+        continue;
+      }
       const outcome = await this.#clientOf(ready[turn % ready.length] as MillraceProcess).command('INCR', 'n');
       if (outcome.kind === 'done') this.answered += 1;
       else this.failures.push(describeOutcome(outcome));

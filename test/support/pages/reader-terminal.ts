@@ -59,7 +59,12 @@ export class ReaderTerminal {
   async #gone(signal: NodeJS.Signals): Promise<void> {
     if (this.#bash.exitCode !== null || this.#bash.signalCode !== null) return;
     const gone = new Promise((done) => this.#bash.once('exit', done));
-    process.kill(-(this.#bash.pid as number), signal);
+    try {
+      process.kill(-(this.#bash.pid as number), signal);
+    } catch (error) {
+      // It has ended by itself, and we have not heard so yet.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
     await gone;
   }
 }
