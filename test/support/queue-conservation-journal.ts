@@ -43,6 +43,22 @@ export function judgeQueueJournal(
   return fold.violations.slice(0, MAX_VIOLATIONS);
 }
 
+/**
+ * Answers that came when their caller, by its own word, had given the attempt up: on a machine that does much else it may
+ * read nothing for as long as an attempt takes. To the destination they are answers; nobody heard them.
+ */
+export function markUnheard(events: readonly QueueEvent[], calls: readonly CallRecord[]): void {
+  const retriedById = new Map<string, number>();
+  const givenUp = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'AttemptStarted') retriedById.set(event.id, event.retried);
+    else if (event.type === 'AttemptFailed' && event.error?.startsWith('timed out') === true)
+      givenUp.add(`${event.id} ${retriedById.get(event.id)}`);
+  }
+  for (const call of calls)
+    if (givenUp.has(`${call.id} ${call.retried}`) && call.end === 'answered') call.end = 'closed';
+}
+
 interface Flow {
   windowStartedAtMs: number;
   started: number;

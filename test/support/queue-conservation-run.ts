@@ -11,7 +11,7 @@ import type { Environment, MillraceProcess } from './millrace-process.js';
 import { judgeConservation } from './queue-conservation.js';
 import type { ConservationClient } from './queue-conservation-client.js';
 import { type FaultRecord, isDelivery } from './queue-conservation-history.js';
-import { judgeQueueJournal, queueEventsOf } from './queue-conservation-journal.js';
+import { judgeQueueJournal, markUnheard, queueEventsOf } from './queue-conservation-journal.js';
 import { type ConservationLoad, PARALLELISM, RATES } from './queue-conservation-load.js';
 import type { HostileSinks } from './queue-conservation-sinks.js';
 import { QUEUE_TOKEN, SIGNING_KEYS } from './queue-process.js';
@@ -115,8 +115,9 @@ export class ConservationRun {
       moves: faults.filter(({ what }) => what === 'moved').length,
     };
     console.log(`      ${JSON.stringify(counts)}`);
-    const history = { publishes, calls, faults, dlq, pending, parallelism: PARALLELISM, rates: RATES };
     const events = await queueEventsOf(journal, shard, account);
+    markUnheard(events, calls);
+    const history = { publishes, calls, faults, dlq, pending, parallelism: PARALLELISM, rates: RATES };
     const violations = [
       ...judgeConservation(history),
       ...judgeQueueJournal(events, calls, (url) => this.sinks.isOwn(url)),

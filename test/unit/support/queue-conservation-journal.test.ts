@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
 import type { MessageId } from '../../../src/kernel/index.js';
 import type { CallRecord } from '../../support/queue-conservation-history.js';
-import { judgeQueueJournal } from '../../support/queue-conservation-journal.js';
+import { judgeQueueJournal, markUnheard } from '../../support/queue-conservation-journal.js';
 import { item, QueueSpec } from '../../support/queue-spec.js';
 
 const FLOW = { key: 'k', parallelism: 1, rate: 2, periodSeconds: 1 };
@@ -89,4 +89,22 @@ describe('the judge of a queue journal', () => {
       expect(violations[0]).to.match(expected);
     });
   }
+});
+
+describe('an answer that nobody heard', () => {
+  const failed = (id: string, error: string): QueueEvent =>
+    ({ type: 'AttemptFailed', id: id as MessageId, atMs: 3, status: 0, durationMs: 2000, error }) as QueueEvent;
+
+  it('is one that came when its caller says that it had given the attempt up', () => {
+    const calls = [call('a'), call('a', { retried: 1 }), call('b'), call('c', { end: 'closed', status: 0 })];
+    const events = [
+      ...['a', 'b', 'c'].map((id) => started(id, 1)),
+      failed('a', 'timed out after 2s'),
+      failed('b', 'connection closed'),
+      failed('c', 'timed out after 2s'),
+      { ...started('a', 4), retried: 1 },
+    ];
+    markUnheard(events, calls);
+    expect(calls.map(({ end }) => end)).to.deep.equal(['closed', 'answered', 'answered', 'closed']);
+  });
 });
