@@ -38,11 +38,14 @@ describe('millrace serve', function () {
       expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
     // What it says when it is asked is what it has just said by itself.
     expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200);
-    const metrics = await (await fetch(`${millrace.metricsUrl}/metrics`)).text();
-    for (const part of ['journal-control', 'jetstream-files', 'leases']) {
-      expect(metrics).to.match(new RegExp(`^millrace_disk_bytes\\{part="${part}"\\} [1-9]`, 'm'));
-    }
-    expect(metrics).to.match(/^millrace_journal_total_bytes [1-9]/m);
+    // The disk is looked at for the first time beside the start.
+    await eventually(async () => {
+      const metrics = await (await fetch(`${millrace.metricsUrl}/metrics`)).text();
+      for (const part of ['journal-control', 'jetstream-files', 'leases']) {
+        expect(metrics).to.match(new RegExp(`^millrace_disk_bytes\\{part="${part}"\\} [1-9]`, 'm'));
+      }
+      expect(metrics).to.match(/^millrace_journal_total_bytes [1-9]/m);
+    });
   });
 
   it('keeps the credentials of the first start for our user alone, and tells a log where', async () => {
@@ -93,7 +96,8 @@ describe('millrace serve', function () {
       await first.kv.ask('SET', 'bytes', 'ÿ', 'EX', 1000);
       await first.kill(signal);
       const second = await startMillrace({ dataDir });
-      expect(second.readyAfterMs).to.be.lessThan(SECOND_START_MS);
+      // On a machine that is busy the first one took long, too.
+      expect(second.readyAfterMs).to.be.lessThan(Math.max(SECOND_START_MS, 3 * first.readyAfterMs));
       expect(await second.kv.ask('DBSIZE')).to.equal(1001);
       expect(await second.kv.ask('GET', 'key:7:42')).to.equal('value:7:42');
       expect(await second.kv.ask('TTL', 'bytes')).to.be.within(900, 1000);
@@ -119,7 +123,8 @@ describe('millrace serve', function () {
     const millrace = await startMillrace({ env: { MILLRACE_NATS_APPEND_TIMEOUT_MS: '300' } });
     const kv = new KvClient({ url: millrace.kvUrl, token: TOKEN, connections: 50 });
     const server = await millrace.natsPid();
-    await kv.ask('SET', 'in-flight', 'none');
+    // Every connection is there: what is sent on it later has arrived, however busy the machine.
+    await Promise.all(Array.from({ length: 50 }, (_, at) => kv.ask('SET', 'in-flight', `none ${at}`)));
     signalPid(server, 'SIGSTOP');
     try {
       const answers = Array.from({ length: 50 }, (_, at) => kv.command('SET', `in-flight:${at}`, 'x'));
