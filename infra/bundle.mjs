@@ -11,16 +11,26 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { pastTheFaces } from './homes.mjs';
 import { writeLicenses } from './licenses.mjs';
 
 const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
 const threads = (await readdir(join(compiled, 'composition'))).filter((name) => name.endsWith('-worker.js'));
 /** Short enough for the line in a stack to say where, beside the function's name. */
 const MAX_LINE = 120;
+/**
+ * What commands need is loaded with them, in few pieces: whatever two pieces share becomes one of its own, for every set of
+ * those who share it, and a start would open fifty files.
+ */
+const COMMANDS = [
+  ['./admin-commands.js', './backup-command.js', './cluster-command.js', './import/import-command.js', './dev/dev-command.js', './dev/demo.js'],
+  ['./config-command.js', './tools-command.js', './doctor/doctor-command.js'],
+];
 /** What an answer of Koa, or a request to it, can be of, of the two tables of 2,000 kinds that it carries. */
 const MEDIA_TYPES = ['application/json', 'application/octet-stream', 'text/html', 'text/plain'];
 // As deep below the root as every file that reads something relative to itself.
 const outdir = join(compiled, 'cli/bundle');
+const wholeValidator = fileURLToPath(import.meta.resolve('class-validator'));
 const leftOut = join(dirname(fileURLToPath(import.meta.url)), 'left-out.mjs');
 
 const options = {
@@ -43,7 +53,7 @@ const options = {
   external: ['node-sqlite3-wasm'],
   // Packages of CommonJS ask for Node's own modules this way.
   banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
-  plugins: [{ name: 'less of packages', setup: lessOfPackages }],
+  plugins: [pastTheFaces(compiled), { name: 'commands', setup: commandsTogether }, { name: 'less of packages', setup: lessOfPackages }],
   metafile: true,
   logLevel: 'warning',
 };
@@ -58,10 +68,27 @@ await mkdir(outdir);
 for (const { path, text } of [...program.outputFiles, ...entries.outputFiles]) await writeFile(path, inAscii(text));
 await writeLicenses('program.txt', [program.metafile, entries.metafile]);
 
+function commandsTogether({ onLoad, onResolve }) {
+  const asOne = (files) => ({ path: files[0], namespace: 'commands' });
+  onResolve({ filter: /^\./ }, ({ kind, importer, path }) => {
+    const files = COMMANDS.find((each) => each.includes(path));
+    return kind === 'dynamic-import' && files && importer.endsWith('/cli/program.js') ? asOne(files) : undefined;
+  });
+  onLoad({ filter: /./, namespace: 'commands' }, ({ path }) => ({
+    contents: COMMANDS.find(([first]) => first === path).map((file) => `export * from '${file}';`).join('\n'),
+    resolveDir: join(compiled, 'cli'),
+  }));
+}
+
 function lessOfPackages({ onLoad, onResolve }) {
   onLoad({ filter: /mime-db\/db\.json$/ }, fewMediaTypes);
   // All of it, for the sake of `IsStrongPassword`. An alias would have what is imported from its folders too.
   onResolve({ filter: /^validator$/ }, () => ({ path: leftOut }));
+  // What makes schemas asks for all of it, and is loaded when somebody reads the document: a copy of its own, or all of it
+  // would be loaded with the few rules that settings have. Both keep what they note in one place.
+  onResolve({ filter: /^class-validator$/ }, ({ importer }) =>
+    importer.includes('/class-validator-jsonschema/') ? { path: wholeValidator } : undefined,
+  );
 }
 
 /** Reading, sorting and keeping both tables would be a twentieth of the main thread's start. */

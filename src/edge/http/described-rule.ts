@@ -1,6 +1,6 @@
 /** A rule for a field that class-validator has none for, with what the OpenAPI document says of it. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
-import { JSONSchema } from 'class-validator-jsonschema';
+import { JSONSchema } from 'class-validator-jsonschema/build/decorators.js';
 
 type Schema = Exclude<Parameters<typeof JSONSchema>[0], (...parameters: never[]) => unknown>;
 

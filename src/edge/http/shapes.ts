@@ -1,6 +1,6 @@
 /** Rules for fields of answers that hold other records; and the point that series are made of. */
 import { IsArray, IsNumber, IsObject, IsString } from 'class-validator';
-import { JSONSchema } from 'class-validator-jsonschema';
+import { JSONSchema } from 'class-validator-jsonschema/build/decorators.js';
 import type { ClassOf } from './request-class.js';
 
 export const SCHEMA_PREFIX = '#/components/schemas/';

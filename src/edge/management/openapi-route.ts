@@ -3,7 +3,7 @@
 import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import { one } from '../http/answer-shape.js';
 import type { ApiArea, Refusals } from '../http/openapi/area.js';
-import { type OpenApiDocument, openApiDocument } from '../http/openapi/document.js';
+import type { OpenApiDocument } from '../http/openapi/document.js';
 import { changesAnything, type Described, Nothing } from '../http/route.js';
 import { MANAGEMENT_KEY, SESSION_COOKIE } from '../sessions/session-schemes.js';
 import { type ManagementRoute, managementRoute } from './management-call.js';
@@ -20,6 +20,8 @@ export function openApiRoute(routes: readonly ManagementRoute[], others: readonl
     answer: one(OpenApi),
     async handle({ face }) {
       const { publicUrls, version } = face.parts;
+      // Loaded with a library that makes schemas, when somebody asks.
+      const { openApiDocument } = await import('../http/openapi/document.js');
       document ??= openApiDocument([...others, managementArea([...routes, self])], publicUrls, version);
       return document;
     },

@@ -29,10 +29,10 @@ export interface Answering<Word, Status> {
 }
 
 /** So soon at first; then a little longer each time, up to the others. */
-const STATUS_FIRST_MS = 10;
+const STATUS_FIRST_MS = 5;
 const STATUS_SLOWER_BY = 1.25;
 /** Until it has everything. */
-const STARTING_STATUS_EVERY_MS = 20;
+const STARTING_STATUS_EVERY_MS = 5;
 const STATUS_EVERY_MS = 250;
 /** While it stays the same it is not told, and looked at less often. */
 const SAME_STATUS_EVERY_MS = 1000;

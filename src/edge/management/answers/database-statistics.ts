@@ -1,6 +1,6 @@
 /** What a database was used for. Source: docs/guide/management.md, "Statistics". */
 import { IsArray, IsBoolean, IsInt, IsNumber, IsOptional, IsString } from 'class-validator';
-import { JSONSchema } from 'class-validator-jsonschema';
+import { JSONSchema } from 'class-validator-jsonschema/build/decorators.js';
 import { dayName, kvCents, momentText, monthCents, type Prices } from '../../../domain/statistics/index.js';
 import type { DatabaseSeries } from '../../../ports/index.js';
 import { ListOf, NamedPoints, Point, RecordOf } from '../../http/shapes.js';
