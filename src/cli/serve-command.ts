@@ -1,7 +1,8 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
 import { rmSync } from 'node:fs';
-import { refuseUnusableDirectory, streamLines, VERSION } from '../adapters/node/index.js';
-import { type MadeCredentials, startProcess } from '../composition/index.js';
+import { NatsOpening } from '../adapters/nats/installation/index.js';
+import { JsonLog, refuseUnusableDirectory, SystemClock, streamLines, VERSION } from '../adapters/node/index.js';
+import type { MadeCredentials } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
 import { humanLines } from './human-lines.js';
@@ -19,6 +20,8 @@ export interface Serving {
 
 /** What has not ended by then is named. */
 const SAY_AFTER_MS = 400;
+/** As long as loading takes: whoever waited longer would have gained nothing. */
+const LOADED_AFTER_MS = 100;
 
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
 export async function serveCommand(env: Environment, output: Output, serving: Serving): Promise<number> {
@@ -37,12 +40,10 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
   const asked = signalled();
   const stopping = new AbortController();
   void asked.then(() => stopping.abort());
-  const running = await startProcess(config, warnings, stopping.signal, logLines(config, isHuman)).catch(
-    (error: unknown) => {
-      if (isMillraceError(error, 'SHUTTING_DOWN')) return undefined;
-      throw error;
-    },
-  );
+  const running = await begin(config, warnings, isHuman, stopping.signal).catch((error: unknown) => {
+    if (isMillraceError(error, 'SHUTTING_DOWN')) return undefined;
+    throw error;
+  });
   if (running === undefined) return 0;
   if (running.credentials !== undefined && throwAway === undefined) {
     write(firstStartText(running.credentials, process.stdout.isTTY === true));
@@ -66,6 +67,14 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
   return wasAsked && isStopped ? 0 : 1;
 }
 
+/** Of a server that has to be fetched, or has much to read, probes are to be told meanwhile: that takes the whole program. */
+async function soon(step: Promise<unknown>): Promise<void> {
+  await within(
+    LOADED_AFTER_MS,
+    step.then(() => undefined),
+  );
+}
+
 /** On a terminal nobody waits longer for an end, unless the setting says so. */
 const TERMINAL_SHUTDOWN_MS = '2000';
 
@@ -73,8 +82,24 @@ export function atTerminal(env: Environment): Environment {
   return { ...env, MILLRACE_SHUTDOWN_MS: env.MILLRACE_SHUTDOWN_MS || TERMINAL_SHUTDOWN_MS };
 }
 
-function logLines({ process: { logLevel } }: Config, isHuman: boolean) {
-  return isHuman ? humanLines(process.stderr, logLevel === 'debug') : streamLines(process.stderr);
+/** A nats-server of our own starts first, and the larger part of the program is loaded meanwhile. */
+async function begin(config: Config, warnings: readonly string[], isHuman: boolean, stopping: AbortSignal) {
+  const log = logOf(config, isHuman);
+  for (const warning of warnings) log.warn('config.warning', { warning });
+  const nats = new NatsOpening(config, log);
+  // Loading holds the loop. So it is done while the server has no need of it: the types of data while it starts, and all
+  // else while it makes its streams.
+  await soon(nats.launched);
+  await import('../domain/kv/index.js');
+  await soon(nats.asked);
+  const { startProcess } = await import('../composition/index.js');
+  return startProcess({ config, log, nats }, stopping);
+}
+
+/** Its lines bear the machine's own time, so that they can be laid beside those of others. */
+function logOf({ process: { logLevel: level } }: Config, isHuman: boolean): JsonLog {
+  const write = isHuman ? humanLines(process.stderr, level === 'debug') : streamLines(process.stderr);
+  return new JsonLog({ level, clock: new SystemClock(), write });
 }
 
 /** What keeps the process from ending, as Node counts it. */

@@ -4,9 +4,7 @@ import { callLimits, GuardedClock, Membership, Session, ShardCaller, watchedCloc
 import { NatsBus } from '../adapters/nats/index.js';
 import type { OpenedNats } from '../adapters/nats/installation/index.js';
 import {
-  JsonLog,
   LimitedLog,
-  type LineWriter,
   NodeRandom,
   NodeTimers,
   ProcBootTime,
@@ -15,15 +13,14 @@ import {
   SystemClock,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
+import type { Log } from '../ports/index.js';
 import { clockWatchOptionsOf, sessionTimesOf } from './runtime-options.js';
 import { registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
 /** Clock, dice, log and metrics: needed before there is a NATS. */
-export function registerBasics(c: DependencyContainer, config: Config, write: LineWriter): void {
-  // Lines of the log bear the machine's own time, so that they can be laid beside those of others.
+export function registerBasics(c: DependencyContainer, config: Config, log: Log): void {
   const machine = new SystemClock();
-  const { logLevel: level, memoryBytes } = config.process;
   c.registerInstance(tokens.CONFIG, config);
   c.registerInstance(tokens.BOOT_TIME, new ProcBootTime());
   tokens.once(c, tokens.GUARDED_CLOCK, () => {
@@ -33,10 +30,10 @@ export function registerBasics(c: DependencyContainer, config: Config, write: Li
   c.register(tokens.CLOCK, { useToken: tokens.GUARDED_CLOCK });
   c.registerInstance(tokens.TIMERS, new NodeTimers());
   c.registerInstance(tokens.RANDOM, new NodeRandom());
-  c.registerInstance(tokens.LOG, new JsonLog({ level, clock: machine, write }));
+  c.registerInstance(tokens.LOG, log);
   tokens.once(c, tokens.FACE_LOG, () => new LimitedLog(c.resolve(tokens.LOG), c.resolve(tokens.TIMERS)));
   c.registerInstance(tokens.METRICS, new PromMetrics({ withProcess: true }));
-  c.registerInstance(tokens.MEMORY, processMemory(memoryBytes));
+  c.registerInstance(tokens.MEMORY, processMemory(config.process.memoryBytes));
 }
 
 /** The ports that NATS provides, and this process's place among the others. */

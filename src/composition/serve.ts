@@ -1,14 +1,19 @@
 /** A process, from its settings to its ready line: what it is made of, in the order of its start. */
-import { once } from 'node:events';
 import type { DependencyContainer } from 'tsyringe';
 import { checkOfShards } from '../actors/runtime/index.js';
 import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-health/index.js';
 import { LeaderSpread, streamSizes } from '../adapters/nats/index.js';
-import { AwaitedStart, journalTotalOf, openNats, sealingOf, watchedNats } from '../adapters/nats/installation/index.js';
-import { DiskUsage, Lifetime, type LineWriter, ProcessWatch } from '../adapters/node/index.js';
+import {
+  AwaitedStart,
+  journalTotalOf,
+  type NatsOpening,
+  sealingOf,
+  watchedNats,
+} from '../adapters/nats/installation/index.js';
+import { DiskUsage, Lifetime, ProcessWatch } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
-import type { Check } from '../ports/index.js';
+import type { Check, Log } from '../ports/index.js';
 import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
 import { registerCluster, startCluster } from './cluster-module.js';
 import { type MadeCredentials, registerControl, startControl } from './control-module.js';
@@ -38,19 +43,26 @@ export interface RunningProcess {
 
 type Checks = () => Record<string, Check>;
 
+/** What was begun before the program was there. */
+export interface Beginning {
+  readonly config: Config;
+  readonly log: Log;
+  readonly nats: NatsOpening;
+}
+
 /**
  * Probes are answered from the first moment, whatever the start still waits for.
  * @param stopping  ends the wait for what is not there yet
  * @throws MillraceError with one clear line; whatever was started is stopped again. SHUTTING_DOWN when `stopping` was first
  */
-export function startProcess(config: Config, warnings: readonly string[], stopping: AbortSignal, lines: LineWriter) {
+export function startProcess({ config, log, nats }: Beginning, stopping: AbortSignal) {
   return Lifetime.begin(async (life): Promise<RunningProcess> => {
+    life.atEnd(() => nats.giveUp());
     const c = tokens.newContainer();
-    registerBasics(c, config, lines);
+    registerBasics(c, config, log);
+    c.registerInstance(tokens.NATS_OPENING, nats);
     await startTracing(c, life);
-    const log = c.resolve(tokens.LOG);
     life.closeAtEnd(new ProcessWatch(c.resolve(tokens.METRICS).registry));
-    for (const warning of warnings) log.warn('config.warning', { warning });
     const awaited = new AwaitedStart({ log, timers: c.resolve(tokens.TIMERS) });
     let checks: Checks = () => awaited.checks();
     const health = await startHealth(c, life, () => checks());
@@ -68,7 +80,7 @@ function startPlanes(basics: DependencyContainer) {
   return Lifetime.begin(async (life): Promise<RunningProcess & { readonly checks: Checks }> => {
     const c = basics.createChildContainer();
     c.registerInstance(tokens.LIFETIME, life);
-    const { failed } = await joinOthers(c);
+    await joinOthers(c);
     await startOwners(c);
     const credentials = await startControl(c);
     await startDuties(c);
@@ -77,20 +89,16 @@ function startPlanes(basics: DependencyContainer) {
     const checks = checksOf(c);
     await startCluster(c, { checks, hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host) });
     const stop = () => life.endAfter(c.resolve(tokens.CONFIG).process, c.resolve(tokens.TIMERS));
+    const { failed } = c.resolve(tokens.NATS_OPENING);
     return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop };
   });
 }
 
-/**
- * What every role stands on: the journal, this process's place among the others, the control plane.
- * @returns why NATS was given up, should that happen
- */
-async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Promise<string> }> {
+/** What every role stands on: the journal, this process's place among the others, the control plane. */
+async function joinOthers(c: DependencyContainer): Promise<void> {
   const config = c.resolve(tokens.CONFIG);
   const life = c.resolve(tokens.LIFETIME);
-  const givingUp = new AbortController();
-  const failed = once(givingUp.signal, 'abort').then(() => givingUp.signal.reason as string);
-  const nats = await openNats(config, c.resolve(tokens.LOG), (why) => givingUp.abort(why));
+  const nats = await c.resolve(tokens.NATS_OPENING).take();
   life.atEnd(() => nats.close());
   registerNats(c, watchedNats(nats, c.resolve(tokens.METRICS)));
   await life.run(c.resolve(tokens.MEMBERSHIP));
@@ -110,7 +118,6 @@ async function joinOthers(c: DependencyContainer): Promise<{ readonly failed: Pr
   registerControl(c, hasRole(c, 'kv', 'queue'));
   const control = c.resolve(tokens.CONTROL);
   life.atEnd(() => control.stop());
-  return { failed };
 }
 
 /** What this process may own of databases and queues, and the read models: its own, or the way to another's. */

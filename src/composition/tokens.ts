@@ -11,7 +11,7 @@ import type { QueueOwner } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
 import type { SocketHttpOut } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
-import type { JournalTotal, OpenedNats } from '../adapters/nats/installation/index.js';
+import type { JournalTotal, NatsOpening, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
   AnsweringThread,
   JobProcesses,
@@ -96,6 +96,7 @@ export const METRICS = token<PromMetrics>('Metrics');
 /** Empty where nothing is traced. */
 export const TRACING = token<Pick<ProcessPorts, 'tracing'>>('Tracing');
 export const MEMORY = token<ProcessMemory>('ProcessMemory');
+export const NATS_OPENING = token<NatsOpening>('NatsOpening');
 export const NATS = token<OpenedNats>('OpenedNats');
 export const BUS = token<Bus>('Bus');
 export const MEMBERSHIP = token<Membership>('Membership');

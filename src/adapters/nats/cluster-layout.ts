@@ -33,6 +33,8 @@ export interface InitOptions extends DeclaredCounts {
   readonly allowUnsynced?: boolean;
   /** The only server there is, started by this process, which need not ask how many there are: that takes 0.3 s. */
   readonly isOwnServer?: boolean;
+  /** Called when the streams of an own server have been asked for: from there on it is the server that works. */
+  readonly onAsked?: () => void;
   /** An attempt that shows no progress for this long is taken over. Default 10 s: longer than an election. */
   readonly stalledAfterMs?: number;
 }
@@ -40,7 +42,7 @@ export interface InitOptions extends DeclaredCounts {
 const DEFAULT_STALLED_AFTER_MS = 10_000;
 const TIMEOUT_MS = 120_000;
 const LOOK_EVERY_MS = 100;
-/** Progress is recorded after so many streams, so that a waiting initialisation sees it. */
+/** Progress is recorded after so many streams, so that a waiting initialisation sees it; nobody waits for an own server's. */
 const STREAMS_AT_ONCE = 8;
 /** What a cluster says that has only just started, and takes back a moment later. */
 const NOT_YET = new Set<number>([
@@ -140,14 +142,17 @@ class Initialisation {
   async #build(found: VersionedLayout): Promise<void> {
     let { record, revision } = found;
     const declarations = declareStreams(this.#names, record).filter(({ key }) => record.streams[key] === undefined);
-    for (let at = 0; at < declarations.length; at += STREAMS_AT_ONCE) {
+    const atOnce = this.options.isOwnServer ? declarations.length : STREAMS_AT_ONCE;
+    for (let at = 0; at < declarations.length; at += atOnce) {
       // The record is written before the streams too: one who was taken over must not create any more.
       const held = await this.#write(record, revision);
       if (held === undefined) return;
-      const some = declarations.slice(at, at + STREAMS_AT_ONCE);
-      const created = await Promise.all(
-        some.map(async (declaration) => [declaration.key, (await this.#create(declaration)).created] as const),
+      const some = declarations.slice(at, at + atOnce);
+      const creating = some.map(
+        async (declaration) => [declaration.key, (await this.#create(declaration)).created] as const,
       );
+      this.options.onAsked?.();
+      const created = await Promise.all(creating);
       record = { ...record, streams: { ...record.streams, ...Object.fromEntries(created) } };
       revision = held;
     }

@@ -1,6 +1,6 @@
 /** What every command loads before it knows what is asked: a small part of the program. Proves PAR1. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
@@ -20,6 +20,12 @@ describe('the start of a light command', function () {
     const bytes = [...loaded].reduce((sum, name) => sum + statSync(new URL(name, BUNDLE)).size, 0);
     expect(bytes).to.be.lessThan(MOST_BYTES);
     expect([...loaded].filter((name) => name.includes('command-'))).to.deep.equal([]);
+  });
+
+  it('is as light before the nats-server of a process is started, while which the rest is loaded', () => {
+    const [name = ''] = readdirSync(BUNDLE).filter((each) => each.startsWith('serve-command-'));
+    const loaded = loadedBy(name);
+    expect([...loaded].reduce((sum, each) => sum + statSync(new URL(each, BUNDLE)).size, 0)).to.be.lessThan(MOST_BYTES);
   });
 
   for (const words of [['--help'], ['version'], ['config']]) {

@@ -42,6 +42,10 @@ export interface EmbeddedServerOptions {
   readonly onGiveUp: (reason: string) => void;
   /** Whether a write is on disk before it is acknowledged (`always`, where the server can) or soon after. */
   readonly fsync?: 'always' | 'interval';
+  /** Aborted while it starts: it is ended again. */
+  readonly unneeded?: AbortSignal;
+  /** Called when it runs, long before it can be used. */
+  readonly onLaunch?: () => void;
   readonly maxPayloadBytes?: number;
   readonly binding?: Binding;
   readonly limits?: Partial<EmbeddedLimits>;
@@ -89,12 +93,16 @@ export interface EmbeddedServer {
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
   const dir = join(resolve(options.dataDir), 'nats');
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  await endOrphan(join(dir, 'server.json'), options.log);
-  await noteStoreVersion(join(dir, 'store-version'), options.version, options.log);
-  const binding = options.binding ?? (await chooseBinding());
+  const [binding, freeOne] = await Promise.all([
+    options.binding ?? chooseBinding(),
+    freePort(),
+    endOrphan(join(dir, 'server.json'), options.log),
+    noteStoreVersion(join(dir, 'store-version'), options.version, options.log),
+  ]);
   let failure = '';
   for (let attempt = 0; attempt < PORT_TRIES; attempt += 1) {
-    const server = new SupervisedServer(options, dir, binding, await freePort());
+    const port = attempt === 0 ? freeOne : await freePort();
+    const server = new SupervisedServer(options, dir, binding, port);
     try {
       await server.start();
       return server;
@@ -146,9 +154,9 @@ class SupervisedServer implements EmbeddedServer {
 
   async start(): Promise<void> {
     const { log, version, binary } = this.options;
-    await writePrivateFile(this.#path('nats.conf'), renderServerConfig(this.#config));
+    await writePrivateFile(this.#path('nats.conf'), renderServerConfig(this.#config), false);
     const running = await this.#launch();
-    await writePrivateFile(this.#path('client.json'), `${JSON.stringify(this.#clientFile())}\n`);
+    await writePrivateFile(this.#path('client.json'), `${JSON.stringify(this.#clientFile())}\n`, false);
     log.info('nats-server.started', { pid: running.pid, version, url: this.url, binary, binding: this.binding });
     if (!knowsSyncAlways(version)) {
       log.warn('nats-server.no-fsync', {
@@ -179,10 +187,15 @@ class SupervisedServer implements EmbeddedServer {
     const running = launch(this.options.binary, configPath, this.binding);
     this.#process = running;
     this.pid = running.pid;
+    this.options.onLaunch?.();
     try {
       const { binary, version } = this.options;
-      await recordServer(this.#path('server.json'), { pid: running.pid, configPath, binary, version, port: this.port });
-      await waitUntilReady(this.url, this.credentials, running.hasEnded, this.#limits.startTimeoutMs);
+      const { pid } = running;
+      const isGone = () => running.hasEnded() || this.options.unneeded?.aborted === true;
+      await Promise.all([
+        recordServer(this.#path('server.json'), { pid, configPath, binary, version, port: this.port }),
+        waitUntilReady(this.url, this.credentials, isGone, this.#limits.startTimeoutMs),
+      ]);
     } catch (error) {
       const why = running.hasEnded() ? await running.ended : describeError(error);
       await this.#end(running);

@@ -27,7 +27,7 @@ export interface RunningServer extends ProcessIdentity {
 /** Records a server just started. Without /proc there is nothing to record. */
 export async function recordServer(path: string, server: Omit<RunningServer, 'startTicks' | 'bootId'>): Promise<void> {
   const identity = await identifyProcess(server.pid);
-  if (identity !== undefined) await writePrivateFile(path, `${JSON.stringify({ ...server, ...identity })}\n`);
+  if (identity !== undefined) await writePrivateFile(path, `${JSON.stringify({ ...server, ...identity })}\n`, false);
 }
 
 /**

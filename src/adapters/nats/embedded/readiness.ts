@@ -4,7 +4,7 @@ import { connect } from 'nats';
 import { describeError } from '../../../kernel/index.js';
 import type { Credentials } from './server-config.js';
 
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 5;
 /** How long one try takes. A server that is still reading its store does not accept connections at all. */
 const TRY_TIMEOUT_MS = 2000;
 

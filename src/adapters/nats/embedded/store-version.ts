@@ -14,5 +14,5 @@ export async function noteStoreVersion(path: string, version: string, log: Log):
   if (earlier !== '' && compareVersions(earlier, version) > 0) {
     log.warn('nats-server.downgrade', { earlier, version, message: 'the store was last written by a newer server' });
   }
-  await writePrivateFile(path, `${version}\n`);
+  await writePrivateFile(path, `${version}\n`, true);
 }

@@ -1,40 +1,37 @@
 /** A server of this process's own, over a data directory that it has to itself, with the layout that belongs to it. */
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../../../config/index.js';
 import { MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
 import { readFileIfThere, writeFileAtomic } from '../../node/index.js';
 import { initCluster } from '../cluster-layout.js';
 import { connect, type NatsConnections, type NatsOptions } from '../connection.js';
-import {
-  type Binding,
-  chooseBinding,
-  type DataLock,
-  type EmbeddedServer,
-  type FoundServer,
-  findNatsServer,
-  lockDataDir,
-  startEmbeddedServer,
-} from '../embedded/index.js';
+import { type EmbeddedServer, type EmbeddedServerOptions, startEmbeddedServer } from '../embedded/index.js';
 import type { ClusterLayout } from '../layout-record.js';
 import { Names } from '../subjects.js';
 import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
+import { type PreparedServer, prepareServer } from './prepared-server.js';
 import { verifiedLayout } from './verified-layout.js';
 
-/** Where `make run` and earlier starts put a fetched server, relative to the working directory. */
-const TOOLS_DIR = resolve('.tools');
 /** Written when the first start has made everything: from then on what is missing was lost. */
 export const LAYOUT_MARK = 'layout.json';
 
+/** What whoever starts it has to do with its start. */
+export interface EmbeddedStart extends Pick<EmbeddedServerOptions, 'unneeded' | 'onLaunch'> {
+  readonly prepared?: Promise<PreparedServer>;
+  /** Called when the streams of a first start have been asked for. */
+  readonly onAsked?: () => void;
+}
+
 /** Its streams are made by the first start; from then on what is missing was lost. @throws MillraceError */
-export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) => void): Promise<OpenedNats> {
+export async function openEmbedded(
+  config: Config,
+  log: Log,
+  onGiveUp: (why: string) => void,
+  { prepared = prepareServer(config, log), onAsked, ...start }: EmbeddedStart = {},
+): Promise<OpenedNats> {
   const { dataDir, fsync } = config.storage;
-  // Programs that answer in milliseconds, each: asked together.
-  const [lock, found, binding]: [DataLock, FoundServer, Binding] = await Promise.all([
-    lockDataDir(dataDir),
-    findNatsServer({ log, toolsDir: TOOLS_DIR, path: config.nats.natsServer }),
-    chooseBinding(),
-  ]);
+  const { lock, found, binding } = await prepared;
   const server: EmbeddedServer = await startEmbeddedServer({
     binding,
     binary: found.path,
@@ -43,6 +40,7 @@ export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: str
     log,
     fsync,
     onGiveUp,
+    ...start,
   });
   let connections: NatsConnections | undefined;
   try {
@@ -55,7 +53,7 @@ export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: str
     };
     const opened = await connect(options);
     connections = opened;
-    const layout = await embeddedLayout(opened, config);
+    const layout = await embeddedLayout(opened, config, onAsked);
     return {
       options,
       connections: opened,
@@ -79,7 +77,11 @@ export async function openEmbedded(config: Config, log: Log, onGiveUp: (why: str
   }
 }
 
-async function embeddedLayout(connections: NatsConnections, config: Config): Promise<ClusterLayout> {
+async function embeddedLayout(
+  connections: NatsConnections,
+  config: Config,
+  onAsked?: () => void,
+): Promise<ClusterLayout> {
   const { dataDir, kvShards, queueShards } = config.storage;
   const { natsPrefix: prefix } = config.nats;
   const mark = join(dataDir, LAYOUT_MARK);
@@ -93,6 +95,7 @@ async function embeddedLayout(connections: NatsConnections, config: Config): Pro
       // It syncs as MILLRACE_FSYNC says.
       allowUnsynced: true,
       isOwnServer: true,
+      ...(onAsked && { onAsked }),
     });
     await writeFileAtomic(mark, `${JSON.stringify({ clusterId: layout.clusterId })}\n`, 0o600);
     return layout;

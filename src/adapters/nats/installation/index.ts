@@ -2,6 +2,7 @@
 export { AwaitedStart } from './awaited-start.js';
 export { LAYOUT_MARK } from './embedded-nats.js';
 export { type JournalTotal, journalTotalOf } from './journal-total.js';
+export { NatsOpening } from './nats-opening.js';
 export { natsOptionsOf } from './nats-options.js';
 export { writeNatsUsers } from './nats-users.js';
 export { openForCommand, openNats } from './open-nats.js';

@@ -10,24 +10,31 @@ import { readFileIfThere, refuseUnusableDirectory } from '../../node/index.js';
 import { connect, type NatsConnections } from '../connection.js';
 import { markFile, markRecord, refuseUnfinishedRestore } from '../restore-mark.js';
 import { Names, type NatsUser } from '../subjects.js';
-import { openEmbedded } from './embedded-nats.js';
+import { type EmbeddedStart, openEmbedded } from './embedded-nats.js';
 import { FitServers } from './fit-servers.js';
 import { natsOptionsOf } from './nats-options.js';
 import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
 import { verifiedLayout } from './verified-layout.js';
+
+export interface OpenOptions {
+  readonly isRestoring?: boolean;
+  readonly as?: NatsUser;
+  /** Of a server of our own. */
+  readonly start?: EmbeddedStart;
+}
 
 /** @throws MillraceError with one clear line for whoever started the process */
 export async function openNats(
   config: Config,
   log: Log,
   onGiveUp: (why: string) => void,
-  { isRestoring = false, as }: { readonly isRestoring?: boolean; readonly as?: NatsUser } = {},
+  { isRestoring = false, as, start }: OpenOptions = {},
 ): Promise<OpenedNats> {
   const { dataDir } = config.storage;
   if (config.isEmbedded) {
     await refuseUnusableDirectory(dataDir, 'MILLRACE_DATA_DIR');
     if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
-    return openEmbedded(config, log, onGiveUp);
+    return openEmbedded(config, log, onGiveUp, start);
   }
   return openRunning(config, log, isRestoring, as);
 }
@@ -85,7 +92,9 @@ type ClientFact = 'url' | 'user' | 'password' | 'sysUser' | 'sysPassword';
 async function runningServer(config: Config): Promise<Reached | undefined> {
   const file = await readFileIfThere(join(config.storage.dataDir, 'nats', 'client.json'));
   if (file === undefined) return undefined;
-  const { url, user, password, sysUser, sysPassword } = JSON.parse(file.toString()) as Record<ClientFact, string>;
+  const facts = clientFacts(file.toString());
+  if (facts === undefined) return undefined;
+  const { url, user, password, sysUser, sysPassword } = facts;
   let connections: NatsConnections | undefined;
   try {
     const system = { user: sysUser, password: sysPassword };
@@ -97,5 +106,14 @@ async function runningServer(config: Config): Promise<Reached | undefined> {
     await connections?.close();
     if (isMillraceError(error, 'JOURNAL_UNAVAILABLE')) return undefined;
     throw error;
+  }
+}
+
+/** A file that a power failure cut off belongs to no server that runs. */
+function clientFacts(text: string): Readonly<Record<ClientFact, string>> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

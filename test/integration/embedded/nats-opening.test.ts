@@ -1,0 +1,64 @@
+/** Proves NOP1. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { lockDataDir } from '../../../src/adapters/nats/embedded/index.js';
+import { NatsOpening } from '../../../src/adapters/nats/installation/index.js';
+import { loadConfig } from '../../../src/config/index.js';
+import { eventually } from '../../support/eventually.js';
+import { RecordingLog } from './recording-log.js';
+import { freshDirs, testServer } from './test-server.js';
+
+describe('the opening of a NATS of its own', function () {
+  this.timeout(60_000);
+  const fresh = freshDirs();
+  let binary: string;
+
+  before(async function () {
+    this.timeout(300_000);
+    binary = (await testServer()).path;
+  });
+
+  function begin(server = binary): { readonly opening: NatsOpening; readonly log: RecordingLog } {
+    const log = new RecordingLog();
+    const { config } = loadConfig({ MILLRACE_DATA_DIR: fresh.dir, MILLRACE_NATS_SERVER: server });
+    return { opening: new NatsOpening(config, log), log };
+  }
+
+  async function mustBeFree(): Promise<void> {
+    (await lockDataDir(fresh.dir)).release();
+    expect(existsSync(join(fresh.dir, 'nats', 'client.json'))).to.equal(false);
+  }
+
+  it('begins before it is asked for, and is given to whoever asks', async () => {
+    const { opening } = begin();
+    await opening.launched;
+    await eventually(() => expect(existsSync(join(fresh.dir, 'layout.json'))).to.equal(true));
+    const nats = await opening.take();
+    expect(nats.check()).to.deep.equal({ ok: true });
+    await opening.giveUp();
+    expect(nats.check()).to.deep.equal({ ok: true });
+    await nats.close();
+    await mustBeFree();
+  });
+
+  it('ends the server that nobody has asked for, whenever it is given up (NOP1)', async () => {
+    const steps = [() => Promise.resolve(), (o: NatsOpening) => o.launched, (o: NatsOpening) => o.asked];
+    for (const step of steps) {
+      const { opening } = begin();
+      await step(opening);
+      await opening.giveUp();
+      await mustBeFree();
+    }
+  });
+
+  it('fails for whoever asks, with the directory free again (NOP1)', async () => {
+    const { opening } = begin('/bin/true');
+    await Promise.all([opening.launched, opening.asked]);
+    await opening.take().then(
+      () => expect.fail('it has no server'),
+      (error: unknown) => expect(error).to.have.property('code', 'BAD_CONFIG'),
+    );
+    await mustBeFree();
+  });
+});
