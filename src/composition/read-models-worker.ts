@@ -4,7 +4,7 @@
  */
 import { carriedBodies } from '../actors/queue/index.js';
 import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
-import { compileAhead, SqliteFiles, type SqliteOptions } from '../adapters/sqlite/index.js';
+import { compileAhead, SqliteFiles } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import {
   KeptReadModels,
@@ -28,19 +28,14 @@ export interface ReadModelsTask extends ThreadTask {
  * the calling thread alone.
  */
 const NICENESS = 9;
-/** Their rows are few, and remembered where they are written. */
-const STATISTICS_CACHE = { cacheKib: 8 * 1024 };
 
 compileAhead();
 const { port, data, log } = await enterAnswering<ReadModelsTask>('the read models', NICENESS);
 const { close, ...parts } = await openThread(data, 'read models', log);
-const filesOf = (path: string, cache?: SqliteOptions) => ({
-  file: new SqliteFiles(path, cache),
-  beside: new SqliteFiles(`${path}.next`, cache),
-});
+const filesOf = (path: string) => ({ file: new SqliteFiles(path), beside: new SqliteFiles(`${path}.next`) });
 const kept = new KeptReadModels(
   { ...parts, bodies: new BodyReader(parts, carriedBodies) },
-  { messages: filesOf(data.file), statistics: filesOf(data.statsFile, STATISTICS_CACHE) },
+  { messages: filesOf(data.file), statistics: filesOf(data.statsFile) },
   data.options,
 );
 kept.start();
