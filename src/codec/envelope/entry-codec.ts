@@ -9,7 +9,7 @@
  *   chunk   [1, 3, shard, epoch, writer, number, part, bytes]
  *   commit  [1, 4, shard, epoch, writer, number, parts, totalBytes, hash, clockMs]
  */
-import { hash as hashOf } from 'node:crypto';
+import { createHash, hash as hashOf } from 'node:crypto';
 import type { CommandId, PartitionName, ShardName } from '../../kernel/index.js';
 import {
   bytes,
@@ -76,8 +76,15 @@ export function encodeEntry({ shard, epoch, writer, number, previousHash, clockM
 
 const hashed = new Packer();
 
-/** What the partition's next section names as its predecessor. Copying the effects is cheaper than a second call. */
-export function hashSection({ partition, index, previousHash, effects }: Section): Uint8Array {
+/** Of fewer effects it is cheaper to copy them than to hash in two calls. */
+const COPIED_EFFECT_BYTES = 4 * 1024;
+
+/** What the partition's next section names as its predecessor. */
+export function hashSection(section: Section): Uint8Array {
+  const { partition, index, previousHash, effects } = section;
+  if (effects.length > COPIED_EFFECT_BYTES) {
+    return createHash('sha256').update(sectionHashHead(section)).update(effects).digest();
+  }
   return sha256(
     hashed.pack((out) => {
       sectionHead.write(out, { partition, index, previousHash, effectBytes: effects.length });
