@@ -10,9 +10,11 @@ import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 import { SLICE_WORDS } from './limits.js';
 import { textBytes } from './steps.js';
 
-/** Words, and bytes, after which what was pushed becomes bytes. */
-const SETTLED_WORDS = 2048;
+/** Words, and bytes, after which what was pushed becomes bytes: soon, for the pieces that a long text is made of outlive collections. */
+const SETTLED_WORDS = 128;
 const SETTLED_BYTES = 512 * 1024;
+/** So much room at most is taken ahead because the last effects needed it. */
+const EXPECTED_BYTES = 1024 * 1024;
 /** From here on words are looked at one by one. */
 const LONG_WORD_BYTES = 64 * 1024;
 /** What stands around a word of less than ten thousand bytes, at most. */
@@ -174,6 +176,8 @@ export class Effects {
     }
     this.#settle();
     const all = this.#settled.take();
+    // Turns under load are alike: room that grows as it fills is asked for, and copied, three times over.
+    this.#settled = new GrowingBytes(Math.min(all.length + (all.length >>> 2), EXPECTED_BYTES));
     if (bytes < all.length) this.#settled.append(all.subarray(bytes));
     return all.subarray(0, bytes);
   }
