@@ -3,7 +3,14 @@
  * the compactor, the audit commands and the live actor hold the same object, so they end alike.
  */
 import { encodeCommand, RespCommandReader } from '../../codec/resp/index.js';
-import { digestOf, KvEngine, rebuildingCommands, rebuildingPreamble, type ServerInfo } from '../../domain/kv/index.js';
+import {
+  digestOf,
+  KvEngine,
+  rebuildingCommands,
+  rebuildingPreamble,
+  type ServerInfo,
+  SetInPlace,
+} from '../../domain/kv/index.js';
 import type { PartitionFold } from '../../journal/index.js';
 import type { ByteString, Random } from '../../kernel/index.js';
 
@@ -14,25 +21,37 @@ const SLICE_BYTES = 512 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 export class KvFold implements PartitionFold {
+  readonly #set = new SetInPlace();
+
   constructor(readonly engine: KvEngine) {}
 
   apply(effects: Uint8Array): void {
     const reader = readerOf(effects);
-    for (let words = reader.next(); words !== undefined; words = reader.next()) this.engine.replay(words);
+    while (this.#replayNext(reader)) {}
   }
 
   *applyInSlices(effects: Uint8Array): Iterable<void> {
     const reader = readerOf(effects);
     let count = 0;
     let sliceEnd = SLICE_BYTES;
-    for (let words = reader.next(); words !== undefined; words = reader.next()) {
-      this.engine.replay(words);
+    while (this.#replayNext(reader)) {
       count += 1;
       if (count < SLICE_EFFECTS && reader.offset < sliceEnd) continue;
       count = 0;
       sliceEnd = reader.offset + SLICE_BYTES;
       yield;
     }
+  }
+
+  /** @returns false when nothing was left */
+  #replayNext(reader: RespCommandReader): boolean {
+    if (reader.nextSet(this.#set)) {
+      this.engine.replaySet(this.#set);
+      return true;
+    }
+    const words = reader.next();
+    if (words !== undefined) this.engine.replay(words);
+    return words !== undefined;
   }
 
   *segments(segmentBytes: number): Iterable<Uint8Array> {

@@ -5,6 +5,7 @@
  * Words are copied out of the buffer, never cut out of a larger string: V8 would keep that alive as
  * long as any word of it is.
  */
+import type { SetInPlace } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 
 const STAR = 0x2a;
@@ -12,8 +13,11 @@ const DOLLAR = 0x24;
 const CR = 0x0d;
 const LF = 0x0a;
 const ZERO = 0x30;
+const LINE_END = 2;
 /** Digits of a length or a count; they are enough for any buffer there can be. */
 const MAX_DIGITS = 10;
+/** What a plain SET begins with. */
+const PLAIN_SET = Buffer.from('*3\r\n$3\r\nSET\r\n');
 /** Words this short are put together from their bytes, which is faster than a call into the buffer. */
 const SHORT_WORD = 6;
 
@@ -50,20 +54,44 @@ export class RespCommandReader {
     return words;
   }
 
+  /**
+   * Reads the next command where it lies, if it is `SET key value`, which most of them are. False: it is another, and is
+   * still to be read. @throws MalformedRespError
+   */
+  nextSet(set: SetInPlace): boolean {
+    const { bytes } = this;
+    for (let i = 0; i < PLAIN_SET.length; i += 1) if (bytes[this.#at + i] !== PLAIN_SET[i]) return false;
+    this.#at += PLAIN_SET.length;
+    set.bytes = bytes;
+    set.keyLength = this.#skipWord();
+    set.keyAt = this.#at - LINE_END - set.keyLength;
+    set.valueLength = this.#skipWord();
+    set.valueAt = this.#at - LINE_END - set.valueLength;
+    return true;
+  }
+
   *[Symbol.iterator](): IterableIterator<ByteString[]> {
     for (let words = this.next(); words !== undefined; words = this.next()) yield words;
   }
 
   #word(): ByteString {
     const { bytes } = this;
+    const length = this.#skipWord();
+    const end = this.#at - LINE_END;
+    const from = end - length;
+    return length <= SHORT_WORD ? shortWord(bytes, from, length) : bytes.toString('latin1', from, end);
+  }
+
+  /** @returns its length; the end of its line is behind it now */
+  #skipWord(): number {
+    const { bytes } = this;
     const length = this.#header(DOLLAR, 'a bulk string');
-    const from = this.#at;
-    const end = from + length;
+    const end = this.#at + length;
     if (bytes[end] !== CR || bytes[end + 1] !== LF) {
       throw new MalformedRespError('a bulk string does not end where it says', Math.min(end, bytes.length));
     }
-    this.#at = end + 2;
-    return length <= SHORT_WORD ? shortWord(bytes, from, length) : bytes.toString('latin1', from, end);
+    this.#at = end + LINE_END;
+    return length;
   }
 
   /** Reads `<mark><digits>\r\n`. */

@@ -8,7 +8,8 @@ import type { ByteString } from '../../kernel/index.js';
 import type { Value } from './keyspace.js';
 import type { Outline } from './packed-entries.js';
 import { PagePool } from './page-pool.js';
-import { type ScanStep, SegmentedMap } from './segmented-map.js';
+import { NOT_TAKEN, type ScanStep, SegmentedMap } from './segmented-map.js';
+import type { SetInPlace } from './set-in-place.js';
 import { BitString, MIN_BIT_STRING_BYTES } from './types/bit-string.js';
 
 /** Strings under edit at a time: each is a buffer of up to the largest value. */
@@ -57,6 +58,10 @@ export class EditedStrings extends SegmentedMap<Value> {
   override exchange(key: ByteString, value: Value): Outline<Value> | undefined {
     if (this.#edited.size > 0) this.#settle(key);
     return super.exchange(key, value);
+  }
+
+  override exchangeInPlace(set: SetInPlace): Outline<Value> | undefined | typeof NOT_TAKEN {
+    return this.#edited.size > 0 ? NOT_TAKEN : super.exchangeInPlace(set);
   }
 
   override delete(key: ByteString): boolean {

@@ -29,6 +29,7 @@ import { PARAMETER_DEFAULTS } from './parameters.js';
 import { removeExpiredFields } from './perishing.js';
 import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
 import { AtomicRun, commandStopped, Stopped, workLimit } from './run.js';
+import type { SetInPlace } from './set-in-place.js';
 import { Settings } from './settings.js';
 import { hasManyWords, MANY_WORDS } from './slices.js';
 import { ServerCounters } from './statistics.js';
@@ -215,6 +216,12 @@ export class KvEngine {
     if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
     const reply = this.#replaying(() => this.execute(spec, words, 0));
     if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+  }
+
+  /** The same for a SET that is still in its block. */
+  replaySet(set: SetInPlace): void {
+    this.keyspace.nowMs = 0;
+    this.#replaying(() => this.keyspace.setInPlace(set));
   }
 
   /** The same in slices, where the command has any. */

@@ -18,6 +18,7 @@ export { Rate } from './rate.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
 export { commandStopped, PartStopped, StateInDoubt } from './run.js';
+export { SetInPlace } from './set-in-place.js';
 export { restRefusal } from './transaction.js';
 export { Crc64 } from './types/crc64.js';
 export { NEWEST_RDB_VERSION } from './types/rdb/decode-dump.js';

@@ -18,7 +18,8 @@ import type { Effects } from './effects.js';
 import { KeyChanges } from './key-changes.js';
 import type { Outline } from './packed-entries.js';
 import { ERRORS } from './reply.js';
-import { type ScanStep, SegmentedMap } from './segmented-map.js';
+import { NOT_TAKEN, type ScanStep, SegmentedMap } from './segmented-map.js';
+import type { SetInPlace } from './set-in-place.js';
 import type { BitString } from './types/bit-string.js';
 import { type KeyImage, UndoLog } from './undo-log.js';
 
@@ -232,6 +233,22 @@ export class Keyspace {
     } else {
       this.expireAt(key, expireAtMs);
     }
+  }
+
+  /** This is `set` for a string that does not expire, in replay: where nobody needs its words as strings, none are made. */
+  setInPlace(set: SetInPlace): void {
+    const isBare =
+      this.#undo === undefined &&
+      this.access === undefined &&
+      this.onNew === undefined &&
+      this.#perishing.size + this.#raw.size === 0;
+    const before = isBare ? this.#values.exchangeInPlace(set) : NOT_TAKEN;
+    if (before === NOT_TAKEN) {
+      this.set(set.key, set.value);
+      return;
+    }
+    if (this.#expiries.size > 0) this.#expiries.delete(set.key);
+    this.#stringBytes += set.valueLength - (before === undefined ? -set.keyLength : sizeOf(before));
   }
 
   /** Sets the value and leaves the expiry as it is. */

@@ -14,6 +14,7 @@
 import type { ByteString } from '../../kernel/index.js';
 import { hashBytes } from './key-hash.js';
 import { INDEX_ADDRESSES, INDEX_CELLS, PAGE_BYTES, type PageIndex, type PagePool } from './page-pool.js';
+import type { SetInPlace } from './set-in-place.js';
 
 /** Where a segment splits. */
 export const PACKED_ENTRIES = 512;
@@ -39,6 +40,8 @@ const ELSEWHERE = 2 ** 16 - 1;
 const MIN_WASTE_BYTES = PAGE_BYTES;
 /** Up to here bytes are copied faster one by one than by a call that leaves JavaScript. */
 const SHORT_BYTES = 16;
+/** The same for bytes that come from another array. */
+const SHORT_COPY_BYTES = 40;
 
 /** Of entries that were moved. */
 const NO_ENTRIES: PageIndex = { cells: new Uint16Array(TABLE_SIZE), addresses: new Uint32Array(0) };
@@ -92,7 +95,11 @@ export class PackedEntries<V> {
 
   /** Is there room for the name, and another entry? */
   takes(name: ByteString): boolean {
-    return name.length <= MAX_NAME_BYTES && this.#size < MAX_NUMBERS;
+    return name.length <= MAX_NAME_BYTES && this.hasRoom;
+  }
+
+  get hasRoom(): boolean {
+    return this.#size < MAX_NUMBERS;
   }
 
   /** For a name that it `takes`. What was there before. */
@@ -108,6 +115,33 @@ export class PackedEntries<V> {
     const number = this.#add(hash);
     this.#write(number, name, value);
     return undefined;
+  }
+
+  /** The same for one that `fitsPages`. */
+  exchangeInPlace(set: SetInPlace, hash: number): Outline<V> | undefined {
+    const cell = this.#cellOfBytes(set, hash);
+    if (cell < 0) {
+      if (this.#next === MAX_NUMBERS) this.#packAnew();
+      this.#writeBytes(this.#add(hash), set);
+      return undefined;
+    }
+    const number = this.#numberIn(cell);
+    const before = this.#outlineOf(number);
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    const room = valueLength(page, at);
+    if (room !== ELSEWHERE && set.valueLength <= room) {
+      this.#waste += room - set.valueLength;
+      setValueLength(page, at, set.valueLength);
+      copyBytes(page, at + HEADER_BYTES + set.keyLength, set.bytes, set.valueAt, set.valueLength);
+      return before;
+    }
+    this.#waste += this.#recordBytes(number);
+    if (room === ELSEWHERE) this.#others[number] = undefined;
+    this.#writeBytes(number, set);
+    this.#packIfWasteful();
+    return before;
   }
 
   delete(name: ByteString, hash: number): boolean {
@@ -194,6 +228,18 @@ export class PackedEntries<V> {
     }
   }
 
+  /** As `#cellOf`. */
+  #cellOfBytes(set: SetInPlace, hash: number): number {
+    const table = this.#table;
+    const tag = tagOf(hash);
+    for (let cell = hash & (TABLE_SIZE - 1); ; cell = (cell + 1) & (TABLE_SIZE - 1)) {
+      const content = table[cell] as number;
+      if (content === 0) return -1;
+      if ((content & TAG_MASK) !== tag || content === DELETED) continue;
+      if (this.#isNamedAs((content & NUMBER_MASK) - 1, set)) return cell;
+    }
+  }
+
   #numberIn(cell: number): number {
     return ((this.#table[cell] as number) & NUMBER_MASK) - 1;
   }
@@ -205,6 +251,15 @@ export class PackedEntries<V> {
     const { length } = name;
     if (page[at] !== length) return false;
     for (let i = 0; i < length; i += 1) if (page[at + HEADER_BYTES + i] !== name.charCodeAt(i)) return false;
+    return true;
+  }
+
+  #isNamedAs(number: number, { bytes, keyAt, keyLength }: SetInPlace): boolean {
+    const address = this.#addresses[number] as number;
+    const page = this.#pages[address >>> PAGE_BITS] as Buffer;
+    const at = address & (PAGE_BYTES - 1);
+    if (page[at] !== keyLength) return false;
+    for (let i = 0; i < keyLength; i += 1) if (page[at + HEADER_BYTES + i] !== bytes[keyAt + i]) return false;
     return true;
   }
 
@@ -290,6 +345,15 @@ export class PackedEntries<V> {
     else this.#keepElsewhere(number, value);
   }
 
+  #writeBytes(number: number, { bytes, keyAt, keyLength, valueAt, valueLength }: SetInPlace): void {
+    const at = this.#place(number, HEADER_BYTES + keyLength + valueLength);
+    const page = this.#pages[this.#pages.length - 1] as Buffer;
+    page[at] = keyLength;
+    setValueLength(page, at, valueLength);
+    copyBytes(page, at + HEADER_BYTES, bytes, keyAt, keyLength);
+    copyBytes(page, at + HEADER_BYTES + keyLength, bytes, valueAt, valueLength);
+  }
+
   #keepElsewhere(number: number, value: V | undefined): void {
     const others = this.#others;
     while (others.length < number) others.push(undefined);
@@ -354,6 +418,11 @@ export class PackedEntries<V> {
   }
 }
 
+/** May its words be in a record? */
+export function fitsPages({ keyLength, valueLength }: SetInPlace): boolean {
+  return keyLength <= MAX_NAME_BYTES && valueLength <= MAX_VALUE_BYTES;
+}
+
 function isShort(value: unknown): value is ByteString {
   return typeof value === 'string' && value.length <= MAX_VALUE_BYTES;
 }
@@ -383,4 +452,9 @@ function writeText(page: Buffer, at: number, text: ByteString): void {
   const { length } = text;
   if (length > SHORT_BYTES) (page as unknown as Latin1Page).latin1Write(text, at, length);
   else for (let i = 0; i < length; i += 1) page[at + i] = text.charCodeAt(i);
+}
+
+function copyBytes(page: Buffer, at: number, source: Buffer, from: number, length: number): void {
+  if (length > SHORT_COPY_BYTES) source.copy(page, at, from, from + length);
+  else for (let i = 0; i < length; i += 1) page[at + i] = source[from + i] as number;
 }

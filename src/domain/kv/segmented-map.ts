@@ -13,10 +13,11 @@
  *  SEM4 a segment's `earliest` is at most the smallest number noted for any of its keys (see `note`)
  */
 import type { ByteString } from '../../kernel/index.js';
-import { hashKey } from './key-hash.js';
-import type { Outline, PackedEntries } from './packed-entries.js';
+import { hashBytes, hashKey } from './key-hash.js';
+import { fitsPages, type Outline, type PackedEntries } from './packed-entries.js';
 import type { PagePool } from './page-pool.js';
 import { SEGMENT_ENTRIES, Segment } from './segment.js';
+import type { SetInPlace } from './set-in-place.js';
 
 const MAX_DEPTH = 22;
 /**
@@ -31,6 +32,9 @@ const MIN_SHARE = 1 / 16;
 const FREE_DEPTH = 12;
 /** Segments looked at for a random key; with segments as full as splits leave them, three are enough. */
 const MAX_TRIES = 200;
+
+/** It has to be set as strings. */
+export const NOT_TAKEN = Symbol('not taken');
 
 export interface ScanStep<V> {
   /** Where to go on; 0 when everything has been met. */
@@ -86,6 +90,19 @@ export class SegmentedMap<V> {
     const segment = this.#segmentOf(hash);
     const size = segment.size;
     const before = segment.exchange(key, value, hash);
+    this.#noteSize(segment, size);
+    return before;
+  }
+
+  /** The same for a name and a string that are still bytes, where they are packed. */
+  exchangeInPlace(set: SetInPlace): Outline<V> | undefined | typeof NOT_TAKEN {
+    if (this.#depth === 0 || !fitsPages(set)) return NOT_TAKEN;
+    const hash = hashBytes(set.bytes, set.keyAt, set.keyLength);
+    const segment = this.#segmentOf(hash);
+    const { packed } = segment;
+    if (packed?.hasRoom !== true) return NOT_TAKEN;
+    const size = packed.size;
+    const before = packed.exchangeInPlace(set, hash);
     this.#noteSize(segment, size);
     return before;
   }

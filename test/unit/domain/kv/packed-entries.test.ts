@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashKey } from '../../../../src/domain/kv/key-hash.js';
-import { PackedEntries } from '../../../../src/domain/kv/packed-entries.js';
+import { fitsPages, PackedEntries } from '../../../../src/domain/kv/packed-entries.js';
 import { type PageIndex, PagePool } from '../../../../src/domain/kv/page-pool.js';
 import { Segment } from '../../../../src/domain/kv/segment.js';
+import { SetInPlace } from '../../../../src/domain/kv/set-in-place.js';
 
 type Held = string | { readonly is: number };
 
@@ -47,9 +48,20 @@ function outlineOf(held: Held | undefined): Held | number | undefined {
   return typeof held === 'string' && held.length <= 1024 ? held.length : held;
 }
 
+/** With something else around it. */
+function inPlace(key: string, held: string): SetInPlace {
+  const set = new SetInPlace();
+  set.bytes = Buffer.from(`<${key}|${held}>`, 'latin1');
+  set.keyAt = 1;
+  set.keyLength = key.length;
+  set.valueAt = key.length + 2;
+  set.valueLength = held.length;
+  return set;
+}
+
 describe('packed entries', () => {
   it('behave as a Map does, and are met in its order', () => {
-    const operation = fc.tuple(fc.constantFrom('set', 'set', 'delete', 'get'), name, value);
+    const operation = fc.tuple(fc.constantFrom('set', 'set in place', 'delete', 'get'), name, value);
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 2500, size: 'max' }), (operations) => {
         const entries = new PackedEntries<Held>(new PagePool());
@@ -58,6 +70,11 @@ describe('packed entries', () => {
           const hash = hashKey(key);
           if (kind === 'set' && entries.takes(key)) {
             expect(entries.exchange(key, held, hash)).to.equal(outlineOf(model.get(key)));
+            model.set(key, held);
+          } else if (kind === 'set in place' && typeof held === 'string' && entries.hasRoom) {
+            const set = inPlace(key, held);
+            if (!fitsPages(set)) continue;
+            expect(entries.exchangeInPlace(set, hash)).to.equal(outlineOf(model.get(key)));
             model.set(key, held);
           } else if (kind === 'delete') {
             expect(entries.delete(key, hash)).to.equal(model.delete(key));
