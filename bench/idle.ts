@@ -2,18 +2,16 @@
  * What an empty process costs: the time from its start to the ready line, then, half a minute later and with nobody
  * asking anything, its processor time, that of its nats-server, and its memory.
  */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { residentMib } from '../test/support/process-memory.js';
 import { atMost, type Bench, median } from './figures.js';
 import { Millrace } from './millrace.js';
+import { childrenOf, ranMsOf } from './processor-time.js';
 import { sized } from './sizes.js';
 
 const STARTS = sized(10, 2);
 const SETTLE_MS = sized(30_000, 1000);
 const WINDOW_MS = sized(30_000, 2000);
-/** The kernel counts processor time in hundredths of a second; Linux has said so since 2.4. */
-const MS_PER_TICK = 10;
 
 export const idle: Bench = {
   name: 'idle',
@@ -57,20 +55,4 @@ async function atRest() {
   } finally {
     await millrace.dispose();
   }
-}
-
-/** The processes that the main thread of this one has started. */
-async function childrenOf(pid: number): Promise<readonly number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1');
-  return text.split(' ').filter(Boolean).map(Number);
-}
-
-/** Processor time of whole processes so far, milliseconds. */
-async function ranMsOf(pids: readonly number[]): Promise<number> {
-  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
-  return texts.reduce((sum, text) => {
-    // The name, in parentheses, may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return sum + (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
-  }, 0);
 }

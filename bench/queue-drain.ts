@@ -8,8 +8,8 @@ import { BullQueue } from './bullmq-queue.js';
 import { Child } from './child.js';
 import { atLeast, type Bench, type Figure, median } from './figures.js';
 import { Millrace } from './millrace.js';
+import { ranMsOf, withServer } from './processor-time.js';
 import { BODY, ownFlags, publishAll, queueCall } from './queue-load.js';
-import type { SinkReport } from './queue-sink.js';
 import { ranMs } from './redis.js';
 import { rateOf, Sink } from './sink.js';
 import { sized } from './sizes.js';
@@ -23,10 +23,11 @@ const CONCURRENCY = 100;
 const TIMEOUT_MS = 120_000;
 const BARE = new URL('./bare-undici.js', import.meta.url).pathname;
 
-/** Messages a second, and what one costs the main thread. */
-interface Drain {
+/** Messages a second, what one costs the main thread, and what all threads with those of its nats-server. */
+export interface Drain {
   readonly perSecond: number;
   readonly cpuMicros: number;
+  readonly allMicros: number;
 }
 
 export const queueDrain: Bench = {
@@ -85,10 +86,7 @@ async function fill(millrace: Millrace, sink: Sink, messages: number): Promise<v
 
 async function letGo(millrace: Millrace, sink: Sink, messages: number): Promise<Drain> {
   await sink.begin({ kind: 'count' });
-  const ranBeforeMs = await ranMs(millrace.pid);
-  await queueCall(millrace, 'POST', '/v2/flowControl/drain/resume');
-  const report = await sink.received(messages, TIMEOUT_MS);
-  return drainOf(report, (await ranMs(millrace.pid)) - ranBeforeMs, messages);
+  return counted(millrace.pid, sink, messages, () => queueCall(millrace, 'POST', '/v2/flowControl/drain/resume'));
 }
 
 /** By processes of ours that have just come back with what waits, and by workers of BullMQ, in turn. */
@@ -143,14 +141,16 @@ async function bullDrain(bull: BullQueue, sink: Sink, messages: number): Promise
 
 async function calledBy({ process: own }: Child, sink: Sink, messages: number): Promise<Drain> {
   await sink.begin({ kind: 'count' });
-  const ranBeforeMs = await ranMs(own.pid);
-  own.send('begin');
-  const report = await sink.received(messages, TIMEOUT_MS);
-  return drainOf(report, (await ranMs(own.pid)) - ranBeforeMs, messages);
+  return counted(own.pid as number, sink, messages, async () => own.send('begin'));
 }
 
-function drainOf(report: SinkReport, ranMs: number, messages: number): Drain {
-  return { perSecond: rateOf(report), cpuMicros: (ranMs * 1000) / messages };
+async function counted(pid: number, sink: Sink, messages: number, begin: () => Promise<unknown>): Promise<Drain> {
+  const all = await withServer(pid);
+  const [mainBeforeMs, allBeforeMs] = [await ranMs(pid), await ranMsOf(all)];
+  await begin();
+  const report = await sink.received(messages, TIMEOUT_MS);
+  const [mainMs, allMs] = [(await ranMs(pid)) - mainBeforeMs, (await ranMsOf(all)) - allBeforeMs];
+  return { perSecond: rateOf(report), cpuMicros: (mainMs * 1000) / messages, allMicros: (allMs * 1000) / messages };
 }
 
 function firstFigures({ ours, theirs }: Awaited<ReturnType<typeof firstDrains>>): readonly Figure[] {

@@ -3,9 +3,8 @@
  * nothing beside, so that what is measured is the server. A run has so many steps, or sleeps at its first.
  * Arguments: the server's URL and its token. Prints `ready <url>`; orders come over the parent's channel.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Pool } from 'undici';
+import { type BareMessage, BarePool, bareServer } from './bare-http.js';
 
 export type EndpointOrder =
   /** Starts `runs` runs of `steps` steps, `atOnce` at a time; a run that ends makes room for the next. */
@@ -36,10 +35,13 @@ interface Entry {
 
 const [serverUrl = '', token = ''] = process.argv.slice(2);
 const FEATURES = 'LazyFetch,InitialBody,WF_DetectTrigger,WF_TriggerOnConfig';
-const CONNECTIONS = 64;
 const PAYLOAD = JSON.stringify({ name: 'p'.repeat(180) });
+const OK = 'HTTP/1.1 200 OK\r\nSvc-Workflow-Sdk-Version: 1\r\nContent-Length: 2\r\n\r\n{}';
+const FAILED = 'HTTP/1.1 500 Failed\r\nSvc-Workflow-Sdk-Version: 1\r\nContent-Length: 2\r\n\r\n{}';
+const RUN_ID = /\r\nsvc-workflow-runid: *(\S+)/i;
+const HEADERS = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
 
-const server = new Pool(serverUrl, { connections: CONNECTIONS, pipelining: 1 });
+const server = new BarePool(serverUrl);
 let url = '';
 let work: RunWork = { kind: 'steps', steps: 1 };
 let toStart = 0;
@@ -47,20 +49,15 @@ let counts = { done: 0, steps: 0, deliveries: 0, failures: 0, firstMs: 0, lastMs
 let series = 0;
 let lastRunId = '';
 
-const endpoint = createServer((request, response) => {
-  const pieces: Buffer[] = [];
-  request.on('data', (piece: Buffer) => pieces.push(piece));
-  request.on('end', () => {
-    deliver(request, Buffer.concat(pieces)).then(
-      () => answer(response, 200),
-      () => {
-        counts.failures += 1;
-        answer(response, 500);
-      },
-    );
-  });
+const endpoint = bareServer(async (request) => {
+  try {
+    await deliver(request);
+    return OK;
+  } catch {
+    counts.failures += 1;
+    return FAILED;
+  }
 });
-endpoint.keepAliveTimeout = 60_000;
 endpoint.listen(0, '127.0.0.1', 4096, () => {
   url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/run`;
   process.stdout.write(`ready ${url}\n`);
@@ -88,10 +85,10 @@ async function startNext(): Promise<void> {
   });
 }
 
-async function deliver(request: IncomingMessage, content: Buffer): Promise<void> {
+async function deliver({ head, body }: BareMessage): Promise<void> {
   counts.deliveries += 1;
-  const runId = String(request.headers['svc-workflow-runid']);
-  const entries = JSON.parse(content.toString()) as readonly Entry[];
+  const runId = RUN_ID.exec(head)?.[1] ?? '';
+  const entries = JSON.parse(body.toString('latin1')) as readonly Entry[];
   const step = entries.length;
   if (work.kind === 'sleep') {
     if (step > 1) return;
@@ -106,8 +103,7 @@ async function deliver(request: IncomingMessage, content: Buffer): Promise<void>
     counts.steps += 1;
     return;
   }
-  // Without a result: this client closes the connection of a DELETE that has a body.
-  await call('DELETE', `/v2/workflows/runs/${runId}?cancel=false`);
+  await call('DELETE', `/v2/workflows/runs/${runId}?cancel=false`, '');
   ended();
 }
 
@@ -134,16 +130,9 @@ function batch(headers: Record<string, string>, body: string): Promise<void> {
   return call('POST', '/v2/batch', JSON.stringify([{ destination: url, headers, body }]));
 }
 
-async function call(method: 'POST' | 'DELETE', path: string, body: string | null = null): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const answered = await server.request({ method, path, headers, body });
-  await answered.body.dump();
-  if (answered.statusCode >= 300) throw new Error(`${method} ${path}: ${answered.statusCode}`);
-}
-
-function answer(response: ServerResponse, status: number): void {
-  response.writeHead(status, { 'Svc-Workflow-Sdk-Version': '1', 'Content-Length': '2' });
-  response.end('{}');
+async function call(method: 'POST' | 'DELETE', path: string, body: string): Promise<void> {
+  const status = await server.call(method, path, HEADERS, body);
+  if (status >= 300) throw new Error(`${method} ${path}: ${status}`);
 }
 
 function nowMs(): number {
