@@ -22,6 +22,8 @@ export interface RunRow {
   profile: number;
   /** No entry has an index from here on; undefined: look. */
   entries?: number;
+  /** As many are there; undefined: look. */
+  events?: number;
 }
 
 export interface RunMessageRow {
@@ -83,16 +85,23 @@ export class RunRows {
     this.#events.flush();
   }
 
-  /** A row of `run_events`. */
-  addEvent(...row: readonly SqlValue[]): void {
+  /** @param row of `run_events` */
+  addEvent(run: RunRow, ...row: readonly SqlValue[]): void {
     this.#events.add(...row);
+    if (run.events !== undefined) run.events += 1;
   }
 
   addRun(account: number, { runId, createdAtMs, envelope, invoker }: NewRun): RunRow {
     const shared = this.shared.takeEnvelope(account, envelope);
     const values = [account, createdAtMs, runNumber(runId), runId, shared.id, shared.profile];
     const id = this.#sql.addRun.insert([...values, RUN_STATE_NUMBERS.RUN_STARTED, invoker]);
-    return remember(this.#active, keyOf(account, runId), { id, createdAtMs, profile: shared.profile, entries: 0 });
+    return remember(this.#active, keyOf(account, runId), {
+      id,
+      createdAtMs,
+      profile: shared.profile,
+      entries: 0,
+      events: 0,
+    });
   }
 
   /** The one of that id that goes on. */
@@ -197,10 +206,14 @@ export class RunRows {
 
   /** It may go when it is old enough. @returns its events and one for itself, which count from now on */
   letGo(run: RunRow): number {
-    this.flush();
-    const events = 1 + (this.#sql.eventsOf.get([run.id])?.events as number);
+    const events = 1 + (run.events ?? this.#eventsIn(run));
     this.#sql.letGo.run([events, run.id]);
     return events;
+  }
+
+  #eventsIn(run: RunRow): number {
+    this.flush();
+    return this.#sql.eventsOf.get([run.id])?.events as number;
   }
 
   /**
