@@ -10,6 +10,8 @@ const HASHED_CHARACTERS = 6;
 
 export class SplitMap<K extends string, V> {
   readonly #parts: (Map<K, V> | undefined)[] = [];
+  /** A part that is empty: with few entries nearly each that comes begins a part, and each that goes leaves one. */
+  #spare: Map<K, V> | undefined;
   #size = 0;
 
   get size(): number {
@@ -30,7 +32,8 @@ export class SplitMap<K extends string, V> {
     while (this.#parts.length <= index) this.#parts.push(undefined);
     let part = this.#parts[index];
     if (part === undefined) {
-      part = new Map();
+      part = this.#spare ?? new Map();
+      this.#spare = undefined;
       this.#parts[index] = part;
     }
     const before = part.size;
@@ -44,7 +47,10 @@ export class SplitMap<K extends string, V> {
     const part = this.#parts[index];
     if (part === undefined || !part.delete(key)) return false;
     this.#size -= 1;
-    if (part.size === 0) this.#parts[index] = undefined;
+    if (part.size === 0) {
+      this.#parts[index] = undefined;
+      this.#spare = part;
+    }
     return true;
   }
 
