@@ -11,8 +11,16 @@ export function checked<Request extends object>(request: Request): Request {
 
 /** The members of a body. @throws Refused 400 when it is no object */
 export function membersOf(body: unknown, what = 'the body'): Map<string, unknown> {
+  return new Map(Object.entries(objectIn(body, what)));
+}
+
+/**
+ * The same, as it was parsed: for names that are not those of what every object has. @throws Refused 400 when it is no
+ * object
+ */
+export function objectIn(body: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid(`${what} is not a JSON object`);
-  return new Map(Object.entries(body));
+  return body as Readonly<Record<string, unknown>>;
 }
 
 function refusedFor({ property, constraints, children }: ValidationError, within: string): RefusedRequest {

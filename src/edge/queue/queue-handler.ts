@@ -69,6 +69,7 @@ export class QueueHandler {
       call = new QueueCall(this.face, request, response, words, grant);
       if (path.startsWith(PUBLISH)) this.#publish(call, undefined, path.slice(PUBLISH.length));
       else if (path.startsWith(ENQUEUE)) this.#enqueue(call, path.slice(ENQUEUE.length));
+      else if (request.method === 'POST' && isAt(BATCH, path)) this.#batch(call);
       else this.#pass(call);
     } catch (failure) {
       if (call === undefined) this.#failEarly(request, response, failure, mayBeOfRun);
@@ -135,6 +136,17 @@ export class QueueHandler {
     });
   }
 
+  /** Whose it is decides how a refusal is told, and is looked for when there is one. */
+  #batch(call: QueueCall): void {
+    this.#receive(call, this.face.parts.limits.maxBatchBytes, (body) => {
+      call.body = body;
+      publishBatch(call).catch((failure) => {
+        call.isOfRun ||= beginsWithStep(body);
+        this.#fail(call, failure);
+      });
+    });
+  }
+
   #pass(call: QueueCall): void {
     const { path, grant, request } = call;
     if (path.startsWith(LANGUAGE_MODELS)) throw new RefusedRequest(QUEUE_REFUSALS.noLanguageModels);
@@ -152,13 +164,7 @@ export class QueueHandler {
     const limit = isIn(BATCHES, path) ? maxBatchBytes : usual;
     this.#receive(call, limit, (body) => {
       call.body = body;
-      if (isAt(BATCH, path)) {
-        call.isOfRun = beginsWithStep(body);
-        if (request.method === 'POST') {
-          publishBatch(call).catch((failure) => this.#fail(call, failure));
-          return;
-        }
-      }
+      if (isAt(BATCH, path)) call.isOfRun = beginsWithStep(body);
       this.application(call);
     });
   }

@@ -4,6 +4,7 @@
  */
 import type { HeaderList } from '../../domain/queue/index.js';
 import type { WorkflowMark } from '../../domain/queue/runs/index.js';
+import { obtain, Remembered } from '../../kernel/index.js';
 import { RUN_ID } from './run-names.js';
 
 export interface RunHeaders {
@@ -24,6 +25,12 @@ export interface RunHeaders {
 export const FEATURES = 'svc-feature-set';
 const FEATURES_OF_RESULT = 'svc-callback-feature-set';
 
+const INIT = 'svc-workflow-init';
+const INVOKE = 'svc-workflow-invoke';
+/** A client says the same of all its messages; longer texts are read each time, so that the memory of them stays small. */
+const marks = new Remembered<string, WorkflowMark>(100);
+const MAX_KNOWN_CHARACTERS = 256;
+
 const STEP_IN_BATCH = /-workflow-init"\s*:\s*"false"/i;
 /** A destination and the headers of one message. */
 const BEGINNING_BYTES = 48 * 1024;
@@ -32,13 +39,13 @@ const BEGINNING_BYTES = 48 * 1024;
 export function runHeadersOf(headers: HeaderList): RunHeaders | undefined {
   const runId = headerValue(headers, RUN_ID);
   if (runId === undefined || runId === '') return undefined;
-  const isTrigger = flag(headers, 'svc-workflow-init');
+  const isTrigger = flag(headers, INIT);
   const isCall = !isTrigger && headerValue(headers, 'svc-workflow-calltype')?.toLowerCase() === 'tocallback';
   const mark = markOf(headers);
   return {
     runId,
     isTrigger,
-    isInvoke: isTrigger && flag(headers, 'svc-workflow-invoke'),
+    isInvoke: isTrigger && flag(headers, INVOKE),
     isByEndpoint: isTrigger && flag(headers, 'svc-workflow-trigger-by-sdk'),
     isCall,
     mark: isCall ? { ...mark, isConfiguredByTrigger: markOf(headers, FEATURES_OF_RESULT).isConfiguredByTrigger } : mark,
@@ -47,8 +54,7 @@ export function runHeadersOf(headers: HeaderList): RunHeaders | undefined {
 
 /** Does an endpoint send it in the middle of a run? An endpoint reads refusals in its own way. */
 export function isSentByRun(headers: HeaderList): boolean {
-  const run = runHeadersOf(headers);
-  return run !== undefined && (!run.isTrigger || run.isInvoke);
+  return Boolean(headerValue(headers, RUN_ID)) && (!flag(headers, INIT) || flag(headers, INVOKE));
 }
 
 /**
@@ -60,7 +66,12 @@ export function beginsWithStep(batch: Buffer): boolean {
 }
 
 export function markOf(headers: HeaderList, header = FEATURES): WorkflowMark {
-  const features = new Set((headerValue(headers, header) ?? '').split(',').map((feature) => feature.trim()));
+  const text = headerValue(headers, header) ?? '';
+  return text.length > MAX_KNOWN_CHARACTERS ? markIn(text) : obtain(marks, text, () => markIn(text));
+}
+
+function markIn(text: string): WorkflowMark {
+  const features = new Set(text.split(',').map((feature) => feature.trim()));
   return {
     detectsTrigger: features.has('WF_DetectTrigger'),
     needsRecentClient: false,

@@ -1,6 +1,7 @@
 /** What is read of a step where it comes in: of its record, or of the headers that stand for one. */
 import type { HeaderList } from '../../domain/queue/index.js';
 import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/queue/runs/index.js';
+import { objectIn } from '../http/checked.js';
 import { parseJson } from '../http/json-items.js';
 import { invalid } from '../http/refused.js';
 import { headerValue } from './run-headers.js';
@@ -15,17 +16,8 @@ export function stepOfRecord(body: Buffer): StepMark {
 
 /** The same, of a record that has been parsed, whole or without its result. @throws Refused 400 */
 export function stepOfObject(record: unknown): StepMark {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    throw invalid('the step is not a JSON object');
-  }
-  const members = new Map<string, unknown>(Object.entries(record));
-  return checkedStep({
-    stepId: members.get('stepId'),
-    targetStep: members.get('targetStep') ?? 0,
-    concurrent: members.get('concurrent') ?? 1,
-    stepName: members.get('stepName'),
-    stepType: members.get('stepType'),
-  });
+  const { stepId, targetStep, concurrent, stepName, stepType } = objectIn(record, 'the step');
+  return checkedStep({ stepId, targetStep: targetStep ?? 0, concurrent: concurrent ?? 1, stepName, stepType });
 }
 
 /** The step that calls a third party: the call's callback will carry it. @throws Refused 400 */

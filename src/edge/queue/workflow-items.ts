@@ -28,7 +28,7 @@ import { stepOfCall, stepOfObject, stepOfRecord } from './step-marks.js';
  * Handed on by endpoints with whatever else they were called with. Nobody here undoes a coding, and a failure that is
  * told in one could not be read.
  */
-const CODING = /^svc-(?:failure-callback-)?forward-accept-encoding$/;
+const CODINGS = ['svc-forward-accept-encoding', 'svc-failure-callback-forward-accept-encoding'];
 const INVOKE_COUNT = 'svc-forward-svc-workflow-invoke-count';
 
 /** A plain message, or one of a run: its headers tell. @throws Refused 400, 412, 413 */
@@ -47,7 +47,8 @@ export function runItem(
   const { destination, body, isAlias, record } = asked;
   const raw = withTrace(asked.raw, call.request.trace, !run.isTrigger || run.isInvoke);
   if (destination.kind === 'group') throw invalid('a workflow is at a url, not in a group');
-  const headers = run.isCall ? raw.headers : raw.headers.filter(([name]) => !CODING.test(name));
+  const headers =
+    run.isCall || !raw.headers.some(isCoding) ? raw.headers : raw.headers.filter((pair) => !isCoding(pair));
   const parsed = settingsOf(call, { headers, query: raw.query }, asked.of, true);
   const invoke = run.isInvoke
     ? InvokeRequest.from(record === undefined ? parseJson(bytes(body)) : record.value)
@@ -121,6 +122,10 @@ function payloadOf(call: QueueCall, { record }: AskedMessage, { body = '' }: Inv
   const { maxMessageBytes } = call.grant.terms.limits;
   if (payload.length > maxMessageBytes) throw new RefusedRequest(queueBodyTooLarge(maxMessageBytes));
   return payload;
+}
+
+function isCoding([name]: AskedDelivery['headers'][number]): boolean {
+  return CODINGS.includes(name);
 }
 
 /** Whoever does not count is the first. */

@@ -1,7 +1,7 @@
 /** One message of `POST /v2/batch`. */
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_URL_BYTES } from '../../../domain/queue/index.js';
-import { checked, membersOf } from '../../http/checked.js';
+import { checked } from '../../http/checked.js';
 import { filled } from '../../http/request-class.js';
 import { IsResourceName } from './rules.js';
 
@@ -23,10 +23,9 @@ export class BatchItemRequest {
   @IsString()
   readonly callback: string | undefined;
 
-  /** @throws Refused 400 */
-  static from(item: unknown): BatchItemRequest {
-    const members = membersOf(item, 'a message');
-    const request = filled(BatchItemRequest, (name) => members.get(name));
+  /** @param members of the message. @throws Refused 400 */
+  static from(members: Readonly<Record<string, unknown>>): BatchItemRequest {
+    const request = filled(BatchItemRequest, (name) => members[name]);
     return isPlain(request) ? request : checked(request);
   }
 }

@@ -1,6 +1,6 @@
 /** Headers inside a JSON body: name → a text, or a list of texts. */
 import type { HeaderList } from '../../../domain/queue/index.js';
-import { membersOf } from '../../http/checked.js';
+import { objectIn } from '../../http/checked.js';
 import { type HeaderWords, invalid, worded } from '../../http/refused.js';
 import type { WireSpellings } from '../../wire-alias.js';
 
@@ -11,18 +11,23 @@ export interface HeaderMembers extends HeaderWords {
 
 /** @param what the member is called, for the text. @throws Refused 400 */
 export function headersOf(spellings: WireSpellings, member: unknown, what: string): HeaderMembers {
-  const members = membersOf(member, what);
-  const named = new Set([...members.keys()].map((name) => name.toLowerCase()));
+  const members = objectIn(member, what);
+  const names = Object.keys(members);
+  let named: ReadonlySet<string> | undefined;
   const headers: (readonly [string, string])[] = [];
   let isAlias = false;
   let isNeutral = false;
-  for (const [name, given] of members) {
+  for (const name of names) {
     const lower = name.toLowerCase();
     const neutral = spellings.neutralName(lower);
     const fromAlias = neutral !== lower;
     isAlias ||= fromAlias;
     isNeutral ||= spellings.spellingOfName(lower) === 'neutral';
-    if (fromAlias && named.has(neutral)) continue;
+    if (fromAlias) {
+      named ??= new Set(names.map((other) => other.toLowerCase()));
+      if (named.has(neutral)) continue;
+    }
+    const given = members[name];
     for (const value of Array.isArray(given) ? given : [given]) {
       if (typeof value === 'string') {
         headers.push([neutral, fromAlias ? spellings.neutralValue(neutral, value) : value]);

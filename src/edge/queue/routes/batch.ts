@@ -3,7 +3,7 @@
 import { type HeaderList, MAX_BATCH_ITEMS, type PublishItem } from '../../../domain/queue/index.js';
 import { queueBodyTooLarge } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { membersOf } from '../../http/checked.js';
+import { objectIn } from '../../http/checked.js';
 import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
 import { type Item, itemsOf } from '../../http/json-items.js';
 import { listOf } from '../../http/openapi/parts.js';
@@ -75,7 +75,7 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
     let asked: AskedMessage | undefined;
     try {
       asked = askedOf(call, step, kind);
-      const isLarge = kind.isSentByRun(asked.raw.headers) && hasLargeRecord(asked);
+      const isLarge = hasLargeRecord(asked) && kind.isSentByRun(asked.raw.headers);
       items.push(kind.make(call, isLarge ? await withRecord(call.face, asked) : asked));
     } catch (problem) {
       throw inMessage(items.length, worded(problem, asked?.words));
@@ -86,10 +86,10 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
 }
 
 function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): AskedMessage {
-  const member = membersOf(item, 'a message').get('headers') ?? {};
-  const { headers, isAlias, isNeutral } = headersOf(call.face.spellings, member, 'headers');
+  const members = objectIn(item, 'a message');
+  const { headers, isAlias, isNeutral } = headersOf(call.face.spellings, members.headers ?? {}, 'headers');
   if (kind.isSentByRun(headers)) call.isOfRun = true;
-  const { destination, body: text, queue, callback } = BatchItemRequest.from(item);
+  const { destination, body: text, queue, callback } = BatchItemRequest.from(members);
   const body = large ?? Buffer.from(text ?? '', 'utf8');
   const { maxMessageBytes } = call.grant.terms.limits;
   if (body.length > maxMessageBytes) throw new RefusedRequest(queueBodyTooLarge(maxMessageBytes));
