@@ -44,6 +44,7 @@ import {
   tellsOfAnswer,
   tellsOfSent,
 } from './sent-body.js';
+import { SentLists } from './sent-lists.js';
 
 export interface PerformerPorts {
   readonly http: HttpOut;
@@ -102,6 +103,7 @@ export class Performer implements AttemptPerformer {
   #isEnded = false;
   #lastAlarmAtMs = Number.NEGATIVE_INFINITY;
   readonly #lists: ListMemory;
+  readonly #sentLists = new SentLists();
   readonly #seconds;
   readonly #retries;
 
@@ -121,7 +123,7 @@ export class Performer implements AttemptPerformer {
   perform(queue: AccountQueue, terms: AccountTerms, attempt: StartedAttempt): void {
     if (this.#isEnded) return;
     const { maxBytes } = this.#lists;
-    const plan = planOf(attempt, maxBytes);
+    const plan = planOf(attempt, maxBytes, this.#sentLists);
     const room = plan.kind !== 'list' ? 'none' : plan.bytes > maxBytes ? 'awaited' : 'held';
     if (room === 'held') this.#lists.take(plan.bytes);
     const { tracing } = this.ports;
@@ -157,7 +159,7 @@ export class Performer implements AttemptPerformer {
     }
     const contents = keptContents(plan.refs, queue.bodies);
     if (contents === undefined) void this.#load(call, 1);
-    else this.#putTogether(call, hashed(putTogether(plan, contents)));
+    else this.#putTogether(call, hashed(putTogether(plan, contents, this.#sentLists)));
   }
 
   end(): void {
@@ -187,7 +189,7 @@ export class Performer implements AttemptPerformer {
 
   async #load(call: Call, tries: number): Promise<void> {
     const contents = await this.#contents(call, tries);
-    if (contents !== undefined) this.#putTogether(call, hashed(putTogether(call.plan, contents)));
+    if (contents !== undefined) this.#putTogether(call, hashed(putTogether(call.plan, contents, this.#sentLists)));
   }
 
   /** Undefined: they are not there, and it has been seen to. */

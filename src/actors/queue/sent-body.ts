@@ -11,6 +11,7 @@ import { type BodyRef, carriesBody } from '../../domain/queue/index.js';
 import type { RunEntry } from '../../domain/queue/runs/index.js';
 import { assert, unreachable } from '../../kernel/index.js';
 import type { PartitionBodies, StartedAttempt } from './account-queue.js';
+import type { SentList, SentLists } from './sent-lists.js';
 
 /** What is sent of a run that no endpoint could fetch: more would take the memory of others. */
 export const MAX_SENT_LIST_BYTES = 64 * 1024 * 1024;
@@ -37,12 +38,18 @@ export interface BodyPlan {
   /** `list-left-out`: nothing is sent, the endpoint fetches it. `too-long`: it cannot be sent at all. */
   readonly kind: 'own' | 'list' | 'list-left-out' | 'too-long' | 'failure';
   readonly entries: readonly RunEntry[];
+  /** What the list begins with; `refs` are of the entries behind it. */
+  readonly begun?: SentList | undefined;
   /** The length of the list as it is sent. */
   readonly bytes: number;
 }
 
 /** @param inlineBytes of the longest list that is sent to an endpoint that could fetch it */
-export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: number): BodyPlan {
+export function planOf(
+  { envelope, body, run }: StartedAttempt,
+  inlineBytes: number,
+  lists?: Pick<SentLists, 'beginningOf'>,
+): BodyPlan {
   const own = { refs: [body], kind: 'own', entries: [], bytes: body.bytes } as const;
   if (run === undefined) return own;
   const { part, entries } = run;
@@ -53,7 +60,9 @@ export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: num
     return { refs: [], kind: 'list-left-out', entries: [], bytes: 0 };
   }
   if (bytes > MAX_SENT_LIST_BYTES) return { refs: [], kind: 'too-long', entries: [], bytes };
-  return { refs: entries.map((entry) => entry.body), kind: 'list', entries, bytes };
+  const begun = lists?.beginningOf(entries);
+  const added = begun === undefined ? entries : entries.slice(begun.entries.length);
+  return { refs: added.map((entry) => entry.body), kind: 'list', entries, begun, bytes };
 }
 
 /** A call to others than workflow endpoints, by a method that carries none, has no body though its message has. */
@@ -110,13 +119,21 @@ export async function loadedContents(
   return contents;
 }
 
-/** @param contents of the plan's `refs`, in their order. @returns the body, last (SB3) */
-export function* putTogether(plan: BodyPlan, contents: readonly Uint8Array[]): Generator<void, Uint8Array> {
+/**
+ * @param contents of the plan's `refs`, in their order
+ * @param lists keeps a list for those that begin with it
+ * @returns the body, last (SB3)
+ */
+export function* putTogether(
+  plan: BodyPlan,
+  contents: readonly Uint8Array[],
+  lists?: Pick<SentLists, 'keep'>,
+): Generator<void, Uint8Array> {
   switch (plan.kind) {
     case 'own':
       return contents[0] ?? NOTHING;
     case 'list':
-      return yield* listOf(plan, contents);
+      return yield* listOf(plan, contents, lists);
     case 'failure':
       return yield* withPayload(contents[0] ?? NOTHING, contents[1] ?? NOTHING);
     case 'list-left-out':
@@ -127,14 +144,24 @@ export function* putTogether(plan: BodyPlan, contents: readonly Uint8Array[]): G
   }
 }
 
-function* listOf({ entries, bytes }: BodyPlan, contents: readonly Uint8Array[]): Generator<void, Uint8Array> {
+function* listOf(
+  { entries, begun, bytes }: BodyPlan,
+  contents: readonly Uint8Array[],
+  lists: Pick<SentLists, 'keep'> | undefined,
+): Generator<void, Uint8Array> {
   const list = new Writing(bytes);
-  for (const [at, { messageId }] of entries.entries()) {
+  // All but its closing bracket.
+  if (begun !== undefined) list.bytes(begun.body.subarray(0, begun.body.byteLength - 1));
+  const from = begun?.entries.length ?? 0;
+  for (let at = from; at < entries.length; at += 1) {
+    const { messageId } = entries[at] as RunEntry;
     const before = `${at === 0 ? '[' : ','}${BEFORE_ID}${messageId}${BEFORE_BODY}`;
-    yield* list.base64(contents[at] ?? NOTHING, before, AFTER_BODY);
+    yield* list.base64(contents[at - from] ?? NOTHING, before, AFTER_BODY);
   }
   list.text(']');
-  return list.done();
+  const body = list.done();
+  lists?.keep({ entries, body });
+  return body;
 }
 
 function* withPayload(json: Uint8Array, payload: Uint8Array): Generator<void, Uint8Array> {
