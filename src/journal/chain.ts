@@ -7,7 +7,7 @@
  * purged and nothing older is known, the first entry met is taken at its word.
  */
 
-import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
+import { type EntryReading, NO_HASH, type ReadEntry, readAnew } from '../codec/envelope/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import { entrySections } from '../messages/index.js';
 
@@ -34,6 +34,7 @@ export class Chain {
     private readonly shard: ShardName,
     head: ChainHead | undefined,
     sections: Iterable<readonly [PartitionName, ChainLink]> = [],
+    private readonly reading: Pick<EntryReading, 'sectionHash'> = readAnew,
   ) {
     this.#head = head;
     for (const [partition, link] of sections) this.#sections.set(partition, link);
@@ -75,7 +76,7 @@ export class Chain {
           throw this.#damage('a section does not follow its partition', read, { partition: section.partition });
         }
       }
-      this.#sections.set(section.partition, { number: section.index, hash: hashSection(section) });
+      this.#sections.set(section.partition, { number: section.index, hash: this.reading.sectionHash(section) });
     }
     this.#head = { number: entry.number, hash, epoch: entry.epoch, clockMs: entry.clockMs, position };
   }

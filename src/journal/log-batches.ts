@@ -11,6 +11,8 @@ export type Follow = (from: number, follower: JournalFollower) => Subscription;
 export interface Linger {
   readonly timers: Timers;
   readonly ms: number;
+  /** As much is a batch, whoever else may come. */
+  readonly enoughBytes?: number | undefined;
   /** Whether somebody wants to have now what has come, asked every so often. */
   readonly awaited?: { readonly everyMs: number; is(): boolean } | undefined;
 }
@@ -115,7 +117,7 @@ class BatchQueue implements JournalFollower {
   }
 
   onMessage(message: StoredMessage): void {
-    const { shard, maxQueuedBytes, mayLackSome = false } = this.options;
+    const { shard, maxQueuedBytes, mayLackSome = false, linger } = this.options;
     // A subscription that was stopped may still deliver what was under way.
     if (message.position < this.next || this.#subscription === undefined) return;
     if (message.position > this.next && !mayLackSome) {
@@ -126,10 +128,9 @@ class BatchQueue implements JournalFollower {
     this.#isAtEnd = false;
     this.#messages.push(message);
     this.#bytes += message.bytes.length;
-    if (this.#bytes > maxQueuedBytes) {
-      this.stop();
-      this.#enough.abort();
-    }
+    const isFull = this.#bytes > maxQueuedBytes;
+    if (isFull) this.stop();
+    if (isFull || this.#bytes >= (linger?.enoughBytes ?? Number.POSITIVE_INFINITY)) this.#enough.abort();
     this.#wake();
   }
 

@@ -24,8 +24,9 @@ export interface FollowingReader {
 export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedBytes' | 'mayLackSome' | 'aliveEveryMs'> {
   /** How long messages are gathered for one batch; undefined: what is there is a batch. */
   readonly lingerMs?: number | undefined;
-  /** Ends that early. */
+  /** Each ends that early. */
   readonly awaited?: Linger['awaited'];
+  readonly enoughBytes?: Linger['enoughBytes'];
   /** Before what failed is begun again. */
   readonly retryMs: number;
 }
@@ -34,10 +35,10 @@ export interface LogFollowing extends Pick<BatchOptions, 'shard' | 'maxQueuedByt
 export async function followLog(
   timers: Timers,
   reader: FollowingReader,
-  { lingerMs, awaited, retryMs, ...following }: LogFollowing,
+  { lingerMs, awaited, enoughBytes, retryMs, ...following }: LogFollowing,
   signal: AbortSignal,
 ): Promise<void> {
-  const linger = lingerMs === undefined ? undefined : { timers, ms: lingerMs, awaited };
+  const linger = lingerMs === undefined ? undefined : { timers, ms: lingerMs, awaited, enoughBytes };
   const options = { ...following, linger, onIdle: () => reader.idle?.() };
   while (!signal.aborted) {
     try {

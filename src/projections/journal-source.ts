@@ -4,7 +4,7 @@
  *  JS1 an entry that does not follow the checkpoint is never folded; without a checkpoint, or with none that names an
  *      entry, the first one that is left is taken at its word
  */
-import type { ReadEntry } from '../codec/envelope/index.js';
+import { type ReadEntry, readOnce } from '../codec/envelope/index.js';
 import { Chain, EMPTY_HEAD, EntryFeed, entriesBehind } from '../journal/index.js';
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import type { StoredMessage } from '../ports/index.js';
@@ -16,6 +16,9 @@ export interface EntryModel {
   /** Folds entries that follow the checkpoint, in one transaction. */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): ReturnType<FoldTransaction['apply']>;
 }
+
+/** By all folds of a thread, most of which stand at the same place. */
+const reading = readOnce();
 
 export class JournalSource implements FollowedSource {
   readonly noHash = EMPTY_HEAD.hash;
@@ -56,14 +59,14 @@ export class JournalSource implements FollowedSource {
   /** JS1. */
   #entriesBehind({ entry: number, hash, hasGap }: Checkpoint): EntryFeed {
     const { shard } = this;
-    if (number === 0 && hasGap) return new EntryFeed(new Chain(shard, undefined));
-    return entriesBehind(shard, { number, hash }, ({ position }) =>
+    if (number === 0 && hasGap) return new EntryFeed(new Chain(shard, undefined, [], reading), undefined, reading);
+    const refusal = ({ position }: ReadEntry) =>
       number > 0
         ? new OtherJournal(`an entry of ${shard} does not follow the one folded before`)
         : new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal does not begin with its first entry`, {
             shard,
             position,
-          }),
-    );
+          });
+    return entriesBehind(shard, { number, hash }, refusal, reading);
   }
 }

@@ -8,6 +8,7 @@ import type { EventLimit } from './event-limits.js';
 import { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
 import { type MovableFiles, RebuiltBeside } from './rebuilt-beside.js';
 import type { ShardFollowerPorts } from './shard-follower.js';
+import { SharedJournal } from './shared-journal.js';
 import { StatisticsModel, type StatisticsOptions, type StatisticsStatus } from './stats/index.js';
 
 export interface KeptReadModelsOptions extends ReadModelOptions {
@@ -52,12 +53,13 @@ export class KeptReadModels {
     options: KeptReadModelsOptions,
   ) {
     const { timers, log } = ports;
+    const shared = { ...ports, journal: new SharedJournal(ports.journal) };
     this.messages = new RebuiltBeside({
       name: 'messages',
       files: files.messages.file,
       beside: files.messages.beside,
       create: (made) => {
-        const models = new ReadModels(ports, made, options);
+        const models = new ReadModels(shared, made, options);
         models.limitEvents(this.#limits);
         return models;
       },
@@ -69,7 +71,7 @@ export class KeptReadModels {
       name: 'statistics',
       files: files.statistics.file,
       beside: files.statistics.beside,
-      create: (made) => new StatisticsModel(ports, made, { clusterId, shards, snapshots }),
+      create: (made) => new StatisticsModel(shared, made, { clusterId, shards, snapshots }),
       timers,
       log,
     });

@@ -54,7 +54,7 @@ export interface FoldTransaction {
 export interface FollowerOptions {
   /** The name of the model in lines of the log. */
   readonly model: string;
-  /** How long entries are gathered for one transaction. */
+  /** How long entries are gathered for one transaction, where not as many come as that takes. */
   readonly lingerMs: number;
   /** The same while somebody waits for them, where the model knows of that. */
   readonly awaitedLingerMs: number;
@@ -158,7 +158,8 @@ export class ShardFollower {
     const { isAwaited } = this.readers;
     // A start waits too, until what was stored before it is folded.
     const awaited = isAwaited && { everyMs: options.awaitedLingerMs, is: () => !this.isCaughtUp || isAwaited() };
-    await followLog(timers, reader, { ...options, awaited, shard }, signal);
+    const { batchBytes: enoughBytes } = options;
+    await followLog(timers, reader, { ...options, awaited, enoughBytes, shard }, signal);
     return whyUseless;
   }
 

@@ -14,9 +14,10 @@ import {
   queuePartition,
   shardOf,
 } from '../messages/index.js';
-import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
+import type { Log, ObjectStore, Timers } from '../ports/index.js';
 import type { Checkpoint } from './checkpoint.js';
 import type { MessageLogStore } from './message-log/index.js';
+import type { FollowedJournal } from './shared-journal.js';
 
 /** Bodies that lie beside a snapshot. */
 interface SnapshotBodies {
@@ -25,7 +26,7 @@ interface SnapshotBodies {
 }
 
 export interface RestorePorts {
-  readonly journal: Journal;
+  readonly journal: FollowedJournal;
   readonly objects: ObjectStore;
   readonly bodies: SnapshotBodies;
   readonly timers: Timers;

@@ -1,7 +1,8 @@
 /** Large entries: cut into chunks closed by a commit when written, joined again when read. */
 import { assert, MillraceError } from '../../kernel/index.js';
 import type { Entry, JournalMessage } from '../../messages/index.js';
-import { decodeMessage, encodeChunk, encodeCommit, encodeEntry, sha256 } from './entry-codec.js';
+import { encodeChunk, encodeCommit, encodeEntry, sha256 } from './entry-codec.js';
+import { type EntryReading, readAnew } from './entry-reading.js';
 
 /** An entry as it goes to the journal: one message, or chunks and their commit. */
 export interface EncodedEntry {
@@ -59,15 +60,17 @@ interface OpenSet {
 export class EntryAssembler {
   #open: OpenSet | undefined;
 
+  constructor(private readonly reading: EntryReading = readAnew) {}
+
   /** @throws JOURNAL_DAMAGED */
   add(position: number, bytes: Uint8Array): ReadEntry | undefined {
-    const message = decodeMessage(bytes);
+    const message = this.reading.message(bytes);
     switch (message.kind) {
       case 'entry':
         this.#open = undefined;
         return {
           entry: message.entry,
-          hash: sha256(bytes),
+          hash: this.reading.hash(bytes),
           totalBytes: bytes.length,
           position,
           firstPosition: position,
@@ -105,7 +108,7 @@ export class EntryAssembler {
     if (bytes.length !== commit.totalBytes || !Buffer.from(sha256(bytes)).equals(commit.hash)) {
       throw damaged('a chunked entry does not have the bytes it was committed with', position);
     }
-    const message = decodeMessage(bytes);
+    const message = this.reading.message(bytes);
     assert(message.kind === 'entry', 'chunks held something other than an entry', { position });
     return {
       entry: message.entry,

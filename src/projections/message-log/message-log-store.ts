@@ -5,7 +5,6 @@
  *  ML1 an entry is folded once: what the checkpoint covers is passed over
  */
 import type { ReadEntry } from '../../codec/envelope/index.js';
-import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import type { AccountId, ShardName } from '../../kernel/index.js';
 import { entrySections, isQueuePartition, parseQueuePartition } from '../../messages/index.js';
@@ -14,6 +13,7 @@ import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { ModelFile } from '../model-file.js';
 import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
+import { queueEventsOf } from '../section-events.js';
 import { type Prepared, prepared } from '../statements.js';
 import { MessageLogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
@@ -69,9 +69,10 @@ export class MessageLogStore {
       let rows = 0;
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
-        for (const { partition, index, effects } of entrySections(entry)) {
+        for (const section of entrySections(entry)) {
+          const { partition, index } = section;
           if (!isQueuePartition(partition)) continue;
-          rows += this.#parts.writer.section(parseQueuePartition(partition), index, decodeQueueEvents(effects));
+          rows += this.#parts.writer.section(parseQueuePartition(partition), index, queueEventsOf(section));
         }
         after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
       }

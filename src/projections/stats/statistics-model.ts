@@ -2,7 +2,7 @@
  * The statistics of an installation: one file, a follower for each shard of the queue and one for the meter's log, and
  * the questions that are asked. Belongs in the thread of the read models.
  *
- *  SM1 what is folded is a second's worth at a time, so that a busy second costs a few rows
+ *  SM1 what is folded is a second's worth at a time, or a transaction's, so that a busy second costs a few rows
  *  SM2 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
  *  SM3 what is counted is also in snapshots, which outlive the file and the front of the meter's log
  */

@@ -7,7 +7,6 @@
  *  SS3 while it is held (`hold`) nothing of it changes: followers wait, pruning is put off
  */
 import type { ReadEntry } from '../../codec/envelope/index.js';
-import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
 import {
@@ -22,6 +21,7 @@ import {
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { ModelFile } from '../model-file.js';
+import { queueEventsOf } from '../section-events.js';
 import { type Prepared, prepared } from '../statements.js';
 import { BucketRows } from './bucket-rows.js';
 import { Deltas } from './deltas.js';
@@ -124,10 +124,11 @@ export class StatsStore {
       const { queue, subjects } = this.#parts;
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
-        for (const { partition, effects } of entrySections(entry)) {
+        for (const section of entrySections(entry)) {
+          const { partition } = section;
           if (!isQueuePartition(partition)) continue;
           const account = subjects.idOf('queue', parseQueuePartition(partition));
-          const dlq = queue.apply(account, decodeQueueEvents(effects));
+          const dlq = queue.apply(account, queueEventsOf(section));
           if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
           rows += 1;
         }

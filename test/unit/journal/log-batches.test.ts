@@ -1,4 +1,4 @@
-/** How long a batch waits for others: not at all when as much is here as may be. */
+/** How long a batch waits for others: not at all when as much is here as may be, or as is enough. */
 import { expect } from 'chai';
 import { type Follow, inBatches } from '../../../src/journal/index.js';
 import type { Linger } from '../../../src/journal/log-batches.js';
@@ -16,12 +16,14 @@ describe('a feed that gathers for long', () => {
   let stop: AbortController;
   let batches: (readonly StoredMessage[])[];
   let running: Promise<void>;
+  let subscriptions: number;
 
   beforeEach(() => {
     journal = new MemoryJournal({ clock: realTime, timers: realTime, aliveEveryMs: 20 });
     journal.createStream(METER_SHARD);
     stop = new AbortController();
     batches = [];
+    subscriptions = 0;
   });
 
   afterEach(async () => {
@@ -29,10 +31,13 @@ describe('a feed that gathers for long', () => {
     await running;
   });
 
-  function begin(awaited?: Linger['awaited']): void {
-    const linger = { timers: realTime, ms: FOR_EVER_MS, awaited };
+  function begin(awaited?: Linger['awaited'], enoughBytes?: number): void {
+    const linger = { timers: realTime, ms: FOR_EVER_MS, awaited, enoughBytes };
     const options = { shard: METER_SHARD, linger, maxQueuedBytes: 100 };
-    const follow: Follow = (from, follower) => journal.follow(METER_SHARD, from, follower);
+    const follow: Follow = (from, follower) => {
+      subscriptions += 1;
+      return journal.follow(METER_SHARD, from, follower);
+    };
     running = (async () => {
       for await (const batch of inBatches(follow, 1, options, stop.signal)) batches.push(batch);
     })();
@@ -53,6 +58,17 @@ describe('a feed that gathers for long', () => {
       [1, 2, 3],
       [4, 5],
     ]);
+    stop.abort();
+    await running;
+  });
+
+  it('gives what it has as soon as that is enough for a batch, and still listens', async () => {
+    begin(undefined, 50);
+    await store(40, 40);
+    await eventually(() => expect(batches.flat()).to.have.length(2));
+    await store(10, 40);
+    await eventually(() => expect(batches.flat()).to.have.length(4));
+    expect(subscriptions).to.equal(1);
     stop.abort();
     await running;
   });
