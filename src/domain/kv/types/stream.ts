@@ -9,6 +9,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';
+import { SLICE_WORDS } from '../limits.js';
 import type { Settings } from '../settings.js';
 import type { UndoLog } from '../undo-log.js';
 import { byName, ConsumerGroup, type Ledger, UNKNOWN_COUNT } from './stream-group.js';
@@ -30,6 +31,58 @@ export interface StreamEntry {
   readonly names: readonly ByteString[];
   /** There are as many as names. */
   readonly values: readonly ByteString[];
+}
+
+/** An entry that is being put together (STM3, STM4); its arrays have as many places as it has fields. */
+class EntryDraft {
+  readonly values: ByteString[];
+  bytes: number;
+  packedBytes = PACKED_ENTRY_BYTES;
+  /** The last entry's, until one of them is another. */
+  names: readonly ByteString[];
+  #ownNames: ByteString[] | undefined;
+  #taken = 0;
+
+  constructor(
+    lastNames: readonly ByteString[],
+    private readonly words: readonly ByteString[],
+  ) {
+    const count = words.length >>> 1;
+    this.values = new Array(count);
+    this.bytes = ENTRY_OVERHEAD_BYTES + count * FIELD_OVERHEAD_BYTES;
+    this.names = lastNames;
+    if (lastNames.length !== count) this.#useOwnNames(0);
+  }
+
+  /** Takes the words before `end`, which is even. */
+  take(end: number): void {
+    const { words, values } = this;
+    for (let i = this.#taken; i < end; i += 2) {
+      const at = i >>> 1;
+      const name = words[i] as ByteString;
+      const value = words[i + 1] as ByteString;
+      if (this.#ownNames === undefined && this.names[at] !== name) this.#useOwnNames(at);
+      if (this.#ownNames !== undefined) {
+        this.#ownNames[at] = name;
+        this.packedBytes += name.length + PACKED_WORD_BYTES;
+      }
+      values[at] = value;
+      this.bytes += name.length + value.length;
+      this.packedBytes += value.length + PACKED_WORD_BYTES;
+    }
+    this.#taken = end;
+  }
+
+  /** So many are the same as the last entry's. */
+  #useOwnNames(count: number): void {
+    const own: ByteString[] = new Array(this.values.length);
+    for (let i = 0; i < count; i += 1) {
+      own[i] = this.names[i] as ByteString;
+      this.packedBytes += (own[i] as ByteString).length + PACKED_WORD_BYTES;
+    }
+    this.#ownNames = own;
+    this.names = own;
+  }
 }
 
 export class Stream implements Collection {
@@ -88,25 +141,25 @@ export class Stream implements Collection {
 
   /** @param id above `lastId`  @param words name, value, name, value … */
   append(id: StreamId, words: readonly ByteString[], settings: Settings): void {
-    const count = words.length >>> 1;
-    const last = this.#lastNames;
-    let isShared = last.length === count;
-    let bytes = ENTRY_OVERHEAD_BYTES + count * FIELD_OVERHEAD_BYTES;
-    let packedBytes = PACKED_ENTRY_BYTES;
-    const values: ByteString[] = new Array(count);
-    for (let i = 0; i < count; i += 1) {
-      const name = words[i * 2] as ByteString;
-      const value = words[i * 2 + 1] as ByteString;
-      if (isShared && last[i] !== name) isShared = false;
-      values[i] = value;
-      bytes += name.length + value.length;
-      packedBytes += value.length + PACKED_WORD_BYTES;
+    const draft = new EntryDraft(this.#lastNames, words);
+    draft.take(words.length);
+    this.#put(id, draft, settings);
+  }
+
+  /** The same in slices: the entry is there at their end, and nothing of it before. */
+  *appendInSlices(id: StreamId, words: readonly ByteString[], settings: Settings): Generator<void, void> {
+    const draft = new EntryDraft(this.#lastNames, words);
+    for (let end = SLICE_WORDS; end < words.length; end += SLICE_WORDS) {
+      draft.take(end);
+      yield;
     }
-    if (!isShared) {
-      this.#lastNames = words.filter((_, index) => index % 2 === 0);
-      for (const name of this.#lastNames) packedBytes += name.length + PACKED_WORD_BYTES;
-    }
-    this.#entries.append(id, { names: this.#lastNames, values }, packedBytes, blockLimits(settings));
+    draft.take(words.length);
+    this.#put(id, draft, settings);
+  }
+
+  #put(id: StreamId, { names, values, bytes, packedBytes }: EntryDraft, settings: Settings): void {
+    this.#lastNames = names;
+    this.#entries.append(id, { names, values }, packedBytes, blockLimits(settings));
     this.undo?.push(() => this.#entries.delete(id), bytes);
     this.#entryBytes += bytes;
     this.lastId = id;

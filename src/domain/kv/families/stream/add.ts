@@ -1,6 +1,6 @@
 /** XADD and XSETID: what makes a stream grow, and where its ids stand. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { requireRecordSize } from '../../limits.js';
+import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
 import { hasManyWords } from '../../slices.js';
 import { textBytes } from '../../steps.js';
@@ -47,7 +47,8 @@ export const add: SlicedHandler = function* (context) {
   const words = args.from(fieldsAt);
   requireRecordSize(context, stream.payloadBytes + (yield* textBytes(words)));
   const before = stream.bytes;
-  stream.append(id, words, context.settings);
+  if (words.length > SLICE_WORDS) yield* stream.appendInSlices(id, words, context.settings);
+  else stream.append(id, words, context.settings);
   const idText = formatId(id);
   yield* effects.pushLong('XADD', [key, idText].concat(words));
   const trimmed = trim.kind === undefined ? 0 : yield* trimming(context, key, stream, trim);

@@ -24,6 +24,23 @@ describe('streams', () => {
     expect(stream.entry(id(2))?.values).to.deep.equal(['3', '4']);
   });
 
+  it('are the same when an entry of very many fields is added in slices, and have nothing of it before (STM3, STM4)', () => {
+    const fields = (last: string) =>
+      Array.from({ length: 5000 }, (_, at) => [`name${at}`, `value${at}`])
+        .flat()
+        .with(-2, last);
+    const [inSlices, atOnce] = [new Stream(), new Stream()];
+    for (const [at, words] of [fields('a'), fields('a'), fields('b'), ['c', 'd']].entries()) {
+      atOnce.append(id(at + 1), words, SETTINGS);
+      const slices = inSlices.appendInSlices(id(at + 1), words, SETTINGS);
+      while (slices.next().done !== true) expect(inSlices.has(id(at + 1))).to.equal(false);
+    }
+    expect([...inSlices.entries()]).to.deep.equal([...atOnce.entries()]);
+    expect([inSlices.bytes, inSlices.blockCount]).to.deep.equal([atOnce.bytes, atOnce.blockCount]);
+    const names = [1, 2, 3].map((number) => inSlices.entry(id(number))?.names);
+    expect([names[1] === names[0], names[2] === names[1]]).to.deep.equal([true, false]);
+  });
+
   it('count bytes that follow from their contents alone, with names shared or not (STM4)', () => {
     const { float } = seededRandom(16);
     const below = (limit: number): number => Math.floor(float() * limit);
