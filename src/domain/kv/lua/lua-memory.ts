@@ -93,6 +93,10 @@ export class LuaMemory {
     return this.read(pointer + STRING_BYTES, this.#word(pointer + STRING_LENGTH));
   }
 
+  stringLengthAt(at: number): number {
+    return this.#word(this.#word(at) + STRING_LENGTH);
+  }
+
   /** Has the table nothing but items by number? */
   isListAt(at: number): boolean {
     return this.#word(this.#word(at) + TABLE_FIELDS) === this.#noFields;

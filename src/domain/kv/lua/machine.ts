@@ -26,7 +26,7 @@ import {
   MAX_INSTRUCTIONS,
   SLICE_MS,
 } from './lua-limits.js';
-import { LuaMemory } from './lua-memory.js';
+import { LuaMemory, VALUE_BYTES } from './lua-memory.js';
 import type { ScriptRun } from './script-run.js';
 
 export const LUA = { NIL: 0, BOOLEAN: 1, LIGHTUSERDATA: 2, NUMBER: 3, STRING: 4, TABLE: 5, FUNCTION: 6 } as const;
@@ -87,6 +87,7 @@ export interface LuaApi {
   lua_setmetatable(state: State, index: number): number;
   lua_next(state: State, index: number): number;
   lua_concat(state: State, count: number): void;
+  lua_gc(state: State, what: number, data: number): number;
   lua_call(state: State, args: number, results: number): void;
   lua_pcall(state: State, args: number, results: number, handlerAt: number): number;
   lua_error(state: State): number;
@@ -115,6 +116,13 @@ const MASK_COUNT = 8;
 const YIELDED = 1;
 /** Within lua_State of a 32-bit machine: depth of C calls, now and where it was resumed; and what it is checked by. */
 const STATE_C_CALLS = 52;
+const STATE_GLOBAL = 16;
+/** In front of what all states share, in words: how many strings there are, and how many places for them. */
+const STRINGS_USED = 1;
+const STRINGS_PLACES = 2;
+/** What `lua_gc` is told. */
+const COLLECTOR_STOPS = 0;
+const COLLECTOR_GOES_ON = 1;
 const STATE_HOOK_COUNT = 60;
 const STATE_HOOK = 68;
 const PAGE_BYTES = 65_536;
@@ -128,6 +136,8 @@ const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
 
 /** Up to this length bytes are written one by one, which is faster than a call into the heap. */
 const LOOPED_WRITE = 32;
+/** Taking a longer result out is a slice of its own. */
+const LONG_RESULT_BYTES = 1024 * 1024;
 /** Of a long string, written at a time: about a millisecond where the heap is new. */
 const SLICE_BYTES = 512 * 1024;
 
@@ -189,6 +199,8 @@ export class LuaMachine {
   #spentMicros = 0;
   #limits: MeterLimits = { totalMs: 0, holdMs: 0 };
   #instructions = 0;
+  /** It is done, and its long result is still to be taken. */
+  #hasEnded = false;
   /** The coroutine that runs are: one serves until one fails in it. */
   #thread: State = 0;
   #threadRef = 0;
@@ -319,6 +331,10 @@ export class LuaMachine {
 
   /** Goes on where it was left. @throws Stopped */
   goOn(): ScriptState {
+    if (this.#hasEnded) {
+      this.#hasEnded = false;
+      return 'done';
+    }
     const { totalMs } = this.#limits;
     if (this.#spentMicros >= totalMs * 1000) throw new Stopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
@@ -339,7 +355,15 @@ export class LuaMachine {
   #runOn(args: number): ScriptState {
     const came = this.resume(this.#thread, args);
     if (came === 'paused') this.#spentMicros += this.#meter.workedMicros();
-    return came;
+    if (came !== 'done' || this.#leaveMicros === Number.POSITIVE_INFINITY || !this.#hasLongResult()) return came;
+    // To take it takes milliseconds, and so may what it did last.
+    this.#hasEnded = true;
+    return 'paused';
+  }
+
+  #hasLongResult(): boolean {
+    const at = this.memory.top(this.#thread) - VALUE_BYTES;
+    return this.memory.typeAt(at) === LUA.STRING && this.memory.stringLengthAt(at) > LONG_RESULT_BYTES;
   }
 
   #startSlice(sliceMs: number): void {
@@ -412,6 +436,40 @@ export class LuaMachine {
     } finally {
       this.api.free(pointer);
     }
+  }
+
+  /**
+   * What comes next is very many strings that stay. The collector would look at all of them at once, and the table that
+   * all strings are in would be laid out anew at each doubling, 25 ms at half a million; while there are few, neither
+   * takes long. Whoever gives it up between two slices drops the machine. Where the table does not count as it is known to
+   * here, nothing is written.
+   */
+  *expectStrings(count: number): Generator<void, void> {
+    const { api, state, memory } = this;
+    api.lua_gc(state, COLLECTOR_STOPS, 0);
+    const strings = (memory.words[(state + STATE_GLOBAL) >> 2] as number) >> 2;
+    const used = memory.words[strings + STRINGS_USED] as number;
+    this.#pushOnce(`places for ${count}`);
+    if (memory.words[strings + STRINGS_USED] !== used + 1) return;
+    for (let size = memory.words[strings + STRINGS_PLACES] as number; size < count; size *= 2) {
+      const counted = memory.words[strings + STRINGS_USED] as number;
+      memory.words[strings + STRINGS_USED] = size;
+      this.#pushOnce(`place ${size} of ${count}`);
+      memory.words[strings + STRINGS_USED] = counted + 1;
+      // While it is being swept it stays as it is.
+      if (memory.words[strings + STRINGS_PLACES] === size) return;
+      yield;
+    }
+  }
+
+  #pushOnce(text: ByteString): void {
+    this.push(this.state, text);
+    this.pop(this.state);
+  }
+
+  /** They are there. */
+  collectAgain(): void {
+    this.api.lua_gc(this.state, COLLECTOR_GOES_ON, 0);
   }
 
   pushFunction(state: State, hostFunction: HostFunction, upvalues = 0): void {
