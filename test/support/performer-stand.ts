@@ -46,6 +46,8 @@ export class PerformerStand {
       put() {},
       drop() {},
       sealed() {},
+      hold() {},
+      letGo() {},
       stored() {},
       replayedAt() {},
       covered() {},

@@ -3,6 +3,8 @@
  *
  *  QA1 an answer waits for the entry with everything unstored of its partition, also when it changed nothing
  *  QA2 an attempt is handed on when the entry with its start is stored, and not before
+ *  QA3 what one decision records in steps is in one entry: it is held back until the last of them, and nothing else of
+ *      the account happens meanwhile
  */
 import type {
   AccountTerms,
@@ -25,6 +27,9 @@ export interface PartitionBodies extends BodySink {
   sealed(): void;
   /** The entry on its way is stored; `position` is its last message's. */
   stored(position: number): void;
+  /** What is put from now on is left by `sealed`, until it is let go (QA3). */
+  hold(): void;
+  letGo(): void;
   /** What was put since the last call came with the entry at this position. */
   replayedAt(position: number): void;
   /** Undefined: it has to be loaded. */
@@ -67,6 +72,8 @@ export class AccountQueue {
   countedBytes = 0;
   boundsFor: ((held: Held) => QueueBounds) | undefined;
   #open: Uint8Array[] = [];
+  /** QA3. Undefined: nothing is held back. */
+  #held: Uint8Array[] | undefined;
   #started: StartedAttempt[] = [];
   #startedInFlight: StartedAttempt[] = [];
   #isSealed = false;
@@ -82,11 +89,30 @@ export class AccountQueue {
   }
 
   isDue(nowMs: number): boolean {
-    return this.dueAtMs !== undefined && this.dueAtMs <= nowMs;
+    return this.#held === undefined && this.dueAtMs !== undefined && this.dueAtMs <= nowMs;
   }
 
   add(effects: Uint8Array): void {
-    this.#open.push(effects);
+    (this.#held ?? this.#open).push(effects);
+  }
+
+  get isHeld(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** What is added from now on is left by `seal`. */
+  hold(): void {
+    this.#held = [];
+    this.bodies.hold();
+  }
+
+  /** It goes with the others from now on. @returns what it was */
+  letGo(): readonly Uint8Array[] {
+    const held = this.#held ?? [];
+    for (const effects of held) this.#open.push(effects);
+    this.#held = undefined;
+    this.bodies.letGo();
+    return held;
   }
 
   addStarted(attempt: StartedAttempt): void {

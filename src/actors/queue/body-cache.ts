@@ -27,6 +27,8 @@ export class BodyCache implements PartitionBodies {
   #highest = 0;
   #sealedUpTo = 0;
   #storedUpTo = 0;
+  /** Numbers above it are held back; undefined: none are. */
+  #heldAbove: number | undefined;
 
   constructor(private readonly parts: BodyCacheParts) {}
 
@@ -62,7 +64,15 @@ export class BodyCache implements PartitionBodies {
   }
 
   sealed(): void {
-    this.#sealedUpTo = this.#highest;
+    this.#sealedUpTo = this.#heldAbove ?? this.#highest;
+  }
+
+  hold(): void {
+    this.#heldAbove = this.#highest;
+  }
+
+  letGo(): void {
+    this.#heldAbove = undefined;
   }
 
   stored(position: number): void {

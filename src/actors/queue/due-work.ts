@@ -118,6 +118,7 @@ export class DueWork {
 
   /** Is there nothing that time alone would change? A place that becomes free wakes it. */
   #isHeldBack(queue: AccountQueue): boolean {
+    if (queue.isHeld) return true;
     return queue.fold.engine.isBehind && this.ports.room.roomFor(queue.account) === 0;
   }
 }

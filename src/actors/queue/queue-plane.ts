@@ -22,7 +22,14 @@ import type { ChainHead } from '../../journal/index.js';
 import { assert, type MessageId, MillraceError, type PartitionName } from '../../kernel/index.js';
 import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, Metrics, StorageGauge, Timers } from '../../ports/index.js';
-import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
+import {
+  Breathing,
+  type RecoveryStep,
+  type SectionEffects,
+  type ShardPlane,
+  type ShouldStop,
+  type Turn,
+} from '../runtime/index.js';
 import { AccountQueue, type PartitionBodies, type StartedAttempt } from './account-queue.js';
 import { AwaitedAccounts } from './awaited-accounts.js';
 import type { DeliveryPlaces } from './delivery-places.js';
@@ -146,8 +153,9 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     for (const { bodies } of this.queues()) bodies.covered(position);
   }
 
-  execute(work: QueueWork, turn: Turn): 'done' | 'parked' | 'refused' {
+  execute(work: QueueWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
     const queue = this.#queueOf(work.partition);
+    if (work.isHalfway) return this.#goOn(work, queue, turn, shouldStop);
     const terms = this.#awaited.termsOf(queue);
     if (terms === undefined) {
       this.#awaited.park(work, queue);
@@ -174,8 +182,29 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       return 'done';
     }
     work.steps = outcome;
+    if (outcome.isWhole === true) {
+      work.isHalfway = true;
+      queue.hold();
+      return 'more';
+    }
     this.#stepping.push(work);
     return 'parked';
+  }
+
+  /** QA3. */
+  #goOn(work: QueueWork, queue: AccountQueue, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' {
+    this.#turn = turn;
+    this.#current = work;
+    const steps = work.steps as QueueSteps;
+    let step = steps.next();
+    while (step.done !== true && !shouldStop(true)) step = steps.next();
+    this.#current = undefined;
+    if (step.done !== true) return 'more';
+    work.isHalfway = false;
+    for (const bytes of queue.letGo()) this.#note(queue, turn, bytes);
+    queue.dueAtMs = 0;
+    this.#answer(work, step.value, queue, turn);
+    return 'done';
   }
 
   #answer(work: QueueWork, reply: QueueReply, queue: AccountQueue, turn: Turn): void {
@@ -199,7 +228,9 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   #advanceSteps(turn: Turn): void {
     const endMs = this.ports.clock.monotonicMs() + this.limits.shareMs;
     while (this.#stepping.length > 0 && this.#due.hasRoomIn(turn) && this.ports.clock.monotonicMs() < endMs) {
-      const work = this.#stepping.shift() as QueueWork;
+      const at = this.#stepping.findIndex(({ partition }) => !this.#queueOf(partition).isHeld);
+      if (at === -1) return;
+      const [work] = this.#stepping.splice(at, 1) as [QueueWork];
       const queue = this.#queueOf(work.partition);
       this.#current = work;
       const step = (work.steps as QueueSteps).next();
@@ -306,12 +337,17 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     const bytes = encodeQueueEvent(event);
     queue.add(bytes);
     this.ports.metrics?.counter('millrace_queue_events_total', event.type).add();
-    turn.effects += 1;
-    turn.effectBytes += bytes.length;
-    this.#changed.add(queue);
+    if (!queue.isHeld) this.#note(queue, turn, bytes);
     if (this.#current !== undefined) this.#current.hasWritten = true;
     if (event.type === 'AttemptStarted') this.#noteStarted(queue, event.id);
     else if (event.type === 'DailyLimitReached') this.#noteDailyLimit(queue, event.limit);
+  }
+
+  /** They are in the open turn. */
+  #note(queue: AccountQueue, turn: Turn, { length }: Uint8Array): void {
+    turn.effects += 1;
+    turn.effectBytes += length;
+    this.#changed.add(queue);
   }
 
   #noteDailyLimit({ account }: AccountQueue, limit: number): void {

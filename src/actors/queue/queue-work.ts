@@ -16,6 +16,8 @@ export class QueueWork implements Work {
   reply: QueueReply | Promise<QueueReply> | undefined;
   /** What is left of a command that runs in steps, once it has begun. */
   steps: QueueSteps | undefined;
+  /** Its steps are one decision, and some are left: nothing else of its account happens meanwhile. */
+  isHalfway = false;
   /** Undefined: it is not traced. */
   trace: WorkTrace | undefined;
 

@@ -51,6 +51,8 @@ export interface Collection {
    * (some 64 KiB or one member), so that a large value is many.
    */
   rebuild(key: ByteString): Iterable<ByteString[]>;
+  /** The same where much is looked at before the first of them: that takes slices. */
+  rebuildInSlices?(key: ByteString): Generator<void, Iterable<ByteString[]>>;
   /**
    * All that it holds, as words: equal values have equal contents however they came to be. In order where
    * `hasOrder`, in any order where not.

@@ -16,7 +16,26 @@ export function* rebuildingCommands(
     yield expireAtMs === undefined ? ['SET', key, value] : ['SET', key, value, 'PXAT', String(expireAtMs)];
     return;
   }
-  yield* value.rebuild(key);
+  yield* withExpiry(key, value.rebuild(key), expireAtMs);
+}
+
+/** The same, where others run until the first of them is known. */
+export function* rebuildingInSlices(
+  key: ByteString,
+  value: Value,
+  expireAtMs: number | undefined,
+): Generator<void, Iterable<ByteString[]>> {
+  if (typeof value === 'string' || value.rebuildInSlices === undefined)
+    return rebuildingCommands(key, value, expireAtMs);
+  return withExpiry(key, yield* value.rebuildInSlices(key), expireAtMs);
+}
+
+function* withExpiry(
+  key: ByteString,
+  commands: Iterable<ByteString[]>,
+  expireAtMs: number | undefined,
+): Iterable<ByteString[]> {
+  yield* commands;
   if (expireAtMs !== undefined) yield ['PEXPIREAT', key, String(expireAtMs)];
 }
 

@@ -34,7 +34,7 @@ export const MAX_HEADERS = 128;
 export const MAX_CALLBACK_DEPTH = 3;
 /** Messages of one batch call; each may be a group. */
 export const MAX_BATCH_ITEMS = 1000;
-/** Messages one command may make, groups unfolded: one entry, and some ten milliseconds of its owner. */
+/** Messages one command may make, groups unfolded: one entry, and some thirty milliseconds of its owner, in steps. */
 export const MAX_COMMAND_MESSAGES = 2000;
 /** A bulk cancel may count so many. */
 export const MAX_CANCEL_COUNT = 500;

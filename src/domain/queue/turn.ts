@@ -25,4 +25,20 @@ export interface QueueTurn {
 }
 
 /** A command that takes long, in steps of about a millisecond; its answer comes last. Others may run between. */
-export type QueueSteps = Iterator<void, QueueReply>;
+export interface QueueSteps extends Iterator<void, QueueReply> {
+  /**
+   * It is one decision: between two of its steps nothing else of its account is decided, started or stored. The first
+   * step records nothing.
+   */
+  readonly isWhole?: boolean;
+}
+
+export class WholeSteps implements QueueSteps {
+  readonly isWhole = true;
+
+  constructor(private readonly steps: Iterator<void, QueueReply>) {}
+
+  next(): IteratorResult<void, QueueReply> {
+    return this.steps.next();
+  }
+}

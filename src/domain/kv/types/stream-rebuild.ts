@@ -5,6 +5,8 @@
  * added first, made pending, and trimmed away; the stream, empty then, starts from the lowest id again.
  */
 import type { ByteString } from '../../../kernel/index.js';
+import { mergeSorted, SlicePace } from '../slices.js';
+import { inOneStep } from '../steps.js';
 import type { Stream, StreamEntry } from './stream.js';
 import type { ConsumerGroup, PendingEntry } from './stream-group.js';
 import { formatId, type StreamId } from './stream-id.js';
@@ -15,9 +17,17 @@ const FILLER = ['x', ''] as const;
 /** Makes an empty stream in one command, and is gone at once. */
 const LOWEST_ADDED = '0-1';
 
-export function* rebuildStream(key: ByteString, stream: Stream): IterableIterator<ByteString[]> {
+/** The ids that are pending without an entry are found in slices, and the commands follow from them. */
+export function* rebuildStreamInSlices(key: ByteString, stream: Stream): Generator<void, Iterable<ByteString[]>> {
+  return commandsOf(key, stream, yield* lostIds(stream));
+}
+
+export function rebuildStream(key: ByteString, stream: Stream): Iterable<ByteString[]> {
+  return inOneStep(rebuildStreamInSlices(key, stream));
+}
+
+function* commandsOf(key: ByteString, stream: Stream, lost: readonly StreamId[]): IterableIterator<ByteString[]> {
   const groups = stream.groups();
-  const lost = lostIds(stream, groups);
   if (stream.size === 0 && lost.length === 0) yield ['XADD', key, LOWEST_ADDED, ...FILLER];
   for (const id of lost) yield ['XADD', key, formatId(id), ...FILLER];
   if (lost.length > 0) {
@@ -145,8 +155,14 @@ function* pendingCommands(
 }
 
 /** Ids that are pending and have no entry, ascending. */
-function lostIds(stream: Stream, groups: readonly ConsumerGroup[]): StreamId[] {
+function* lostIds(stream: Stream): Generator<void, StreamId[]> {
   const lost = new Set<StreamId>();
-  for (const group of groups) for (const [id] of group.pending.entries()) if (!stream.has(id)) lost.add(id);
-  return [...lost].sort();
+  const pace = new SlicePace();
+  for (const group of stream.groups()) {
+    for (const [id] of group.pending.entries()) {
+      if (!stream.has(id)) lost.add(id);
+      if (pace.isDue()) yield;
+    }
+  }
+  return yield* mergeSorted([...lost], (a, b) => (a < b ? -1 : 1));
 }

@@ -15,7 +15,7 @@ import type { UndoLog } from '../undo-log.js';
 import { byName, ConsumerGroup, type Ledger, UNKNOWN_COUNT } from './stream-group.js';
 import { MAX_ID, MIN_ID, type StreamId } from './stream-id.js';
 import { type BlockLimits, SMALL_BLOCKS, StreamOrder } from './stream-order.js';
-import { factsOfStream, rebuildStream } from './stream-rebuild.js';
+import { factsOfStream, rebuildStream, rebuildStreamInSlices } from './stream-rebuild.js';
 
 /** What an empty stream costs, and an entry beside its names and values, and a field. */
 const STREAM_OVERHEAD_BYTES = 200;
@@ -292,6 +292,10 @@ export class Stream implements Collection {
 
   rebuild(key: ByteString): Iterable<ByteString[]> {
     return rebuildStream(key, this);
+  }
+
+  rebuildInSlices(key: ByteString): Generator<void, Iterable<ByteString[]>> {
+    return rebuildStreamInSlices(key, this);
   }
 
   contents(): Iterable<ByteString> {

@@ -30,23 +30,27 @@ export interface PlannedRunItem {
   readonly run: RunItem;
 }
 
-export function planOf(
-  items: readonly PublishItem[],
-  isRepeat: boolean,
-  turn: QueueTurn,
-): readonly (PlannedItem | PlannedRunItem)[] | QueueReply {
-  const planned: (PlannedItem | PlannedRunItem)[] = [];
-  let count = 0;
-  for (const item of items) {
-    const one = planForItem(item, isRepeat, turn);
+/** Put together item by item. */
+export class PublishPlan {
+  readonly items: (PlannedItem | PlannedRunItem)[] = [];
+  #count = 0;
+
+  constructor(
+    private readonly isRepeat: boolean,
+    private readonly turn: QueueTurn,
+  ) {}
+
+  /** @returns what refuses the call */
+  add(item: PublishItem): QueueReply | undefined {
+    const one = planForItem(item, this.isRepeat, this.turn);
     if ('type' in one) return one;
-    count += one.run === undefined ? one.messages.length : 1;
-    if (count > MAX_COMMAND_MESSAGES) {
+    this.#count += one.run === undefined ? one.messages.length : 1;
+    if (this.#count > MAX_COMMAND_MESSAGES) {
       return rejection('INVALID', `one call makes at most ${MAX_COMMAND_MESSAGES} messages`);
     }
-    planned.push(one);
+    this.items.push(one);
+    return undefined;
   }
-  return planned;
 }
 
 function planForItem(item: PublishItem, isRepeat: boolean, turn: QueueTurn): PlannedItem | PlannedRunItem | QueueReply {

@@ -14,44 +14,95 @@ import { queuesRefusal, suspended, usageRefusal } from '../refusals.js';
 import { acceptRunItem, countsForLimits, refusalForRuns, runGrowth } from '../runs/submissions.js';
 import { hashedTrigger, isLongTrigger } from '../runs/triggers.js';
 import type { TickMessage } from '../schedules/schedule-ticks.js';
-import type { QueueSteps, QueueTurn } from '../turn.js';
-import { type Planned, type PlannedItem, type PlannedRunItem, planOf } from './publish-plan.js';
+import { type QueueSteps, type QueueTurn, WholeSteps } from '../turn.js';
+import { type Planned, type PlannedItem, type PlannedRunItem, PublishPlan } from './publish-plan.js';
+
+/** Messages that are accepted in one step: about a millisecond. More are one decision in steps. */
+const AT_ONCE = 100;
+/** Items of a step; one may be a group. */
+const STEP_ITEMS = 50;
 
 export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply | QueueSteps {
-  return command.items.some(isLongTrigger) ? publishHashed(command, turn) : publishNow(command, turn);
-}
-
-/** What takes long is done before anything is judged, so that all of a call stays one decision. */
-function* publishHashed(command: QueueCommandOf<'Publish'>, turn: QueueTurn): Generator<void, QueueReply> {
-  const items: PublishItem[] = [];
-  for (const item of command.items) items.push(isLongTrigger(item) ? yield* hashedTrigger(item) : item);
-  return publishNow({ ...command, items }, turn);
-}
-
-function publishNow(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply {
-  const { state, context } = turn;
-  const { account, nowMs } = context;
-  // PUB2. All of a call or none: one of its ids stands for it.
-  const isRepeat = command.items.some(({ id }) => state.acceptedIds.has(id));
-  if (!command.isTold && !isRepeat && account.state === 'passive') return suspended();
-  const plan = planOf(command.items, isRepeat, turn);
-  if ('type' in plan) return refusalForRuns(plan, command.items);
-  const refusal = command.isTold ? undefined : limitRefusal(plan, turn);
-  if (refusal !== undefined) return refusal;
-  const results = plan.map((one) => (one.run === undefined ? acceptItem(one, turn) : acceptRunItem(one.run, turn)));
-  return { type: 'Published', results, daily: state.usage.dailyUse(account, nowMs) };
+  const steps = deciding(command, turn);
+  return isMuch(command.items, turn) ? new WholeSteps(steps) : atOnce(steps);
 }
 
 /** What intake records brought, in order. One at or before the position was taken earlier; with one all are refused. */
-export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: QueueTurn): QueueReply {
+export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: QueueTurn): QueueReply | QueueSteps {
   const untaken = records.filter(({ position }) => position > turn.state.intakePosition);
   const last = untaken.at(-1);
   if (last === undefined) return { type: 'Done' };
   const items = untaken.flatMap((record) => record.items);
-  const reply = publishNow({ type: 'Publish', items, isTold: true }, turn);
+  const steps = taking(items, last.position, turn);
+  return isMuch(items, turn) ? new WholeSteps(steps) : atOnce(steps);
+}
+
+function* taking(items: readonly PublishItem[], position: number, turn: QueueTurn): Generator<void, QueueReply> {
+  const reply = yield* deciding({ type: 'Publish', items, isTold: true }, turn);
   if (reply.type === 'Rejected') return reply;
-  turn.evolve({ type: 'IntakeTaken', position: last.position, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'IntakeTaken', position, atMs: turn.context.nowMs });
   return { type: 'Done' };
+}
+
+/** Do they take longer than others should wait? */
+function isMuch(items: readonly PublishItem[], { state }: QueueTurn): boolean {
+  let messages = 0;
+  for (const item of items) {
+    const { destination } = item;
+    if (isLongTrigger(item)) return true;
+    messages += destination.kind === 'group' ? (state.groups.get(destination.name)?.endpoints.length ?? 1) : 1;
+  }
+  return messages > AT_ONCE;
+}
+
+function atOnce(steps: Iterator<void, QueueReply>): QueueReply {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function* deciding({ items: given, isTold }: QueueCommandOf<'Publish'>, turn: QueueTurn): Generator<void, QueueReply> {
+  const { state, context } = turn;
+  const { account, nowMs } = context;
+  const items = given.some(isLongTrigger) ? yield* hashed(given) : given;
+  // PUB2. All of a call or none: one of its ids stands for it.
+  const isRepeat = items.some(({ id }) => state.acceptedIds.has(id));
+  if (!isTold && !isRepeat && account.state === 'passive') return suspended();
+  const plan = new PublishPlan(isRepeat, turn);
+  for (const [at, item] of items.entries()) {
+    const refusal = plan.add(item);
+    if (refusal !== undefined) return refusalForRuns(refusal, items);
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield;
+  }
+  const refusal = isTold ? undefined : yield* limitRefusal(plan.items, turn);
+  if (refusal !== undefined) return refusal;
+  // Nothing is recorded by the first step.
+  yield;
+  const results: (Published | readonly Published[])[] = [];
+  for (const [at, one] of plan.items.entries()) {
+    results.push(one.run === undefined ? acceptItem(one, turn) : acceptRunItem(one.run, turn));
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield;
+  }
+  return { type: 'Published', results, daily: state.usage.dailyUse(account, nowMs) };
+}
+
+function* limitRefusal(
+  planned: readonly (PlannedItem | PlannedRunItem)[],
+  turn: QueueTurn,
+): Generator<void, QueueReply | undefined> {
+  const growth = new PublishGrowth(turn);
+  for (const [at, one] of planned.entries()) {
+    growth.add(one);
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield;
+  }
+  return growth.refusal();
+}
+
+function* hashed(given: readonly PublishItem[]): Generator<void, readonly PublishItem[]> {
+  const items: PublishItem[] = [];
+  for (const item of given) items.push(isLongTrigger(item) ? yield* hashedTrigger(item) : item);
+  return items;
 }
 
 /** A tick's message: counted like any other, refused by no limit. */
@@ -60,43 +111,50 @@ export function acceptTick({ id, envelope, body, notBeforeMs }: TickMessage, tur
   accept({ id, envelope, notBeforeMs, deduplication: undefined }, { ...body, content: undefined }, turn);
 }
 
-/** Counts what would be recorded: neither repeats nor duplicates. */
-function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: QueueTurn): QueueReply | undefined {
-  const { state, context } = turn;
-  const reserved = new Set<string>();
-  const queues = new Set<string>();
-  const growth = new Growth();
-  const ofRuns = new Growth();
-  let count = 0;
-  for (const one of planned) {
+/** What would be recorded: neither repeats nor duplicates. */
+class PublishGrowth {
+  readonly #reserved = new Set<string>();
+  readonly #queues = new Set<string>();
+  readonly #growth = new Growth();
+  readonly #ofRuns = new Growth();
+  #count = 0;
+
+  constructor(private readonly turn: QueueTurn) {}
+
+  add(one: PlannedItem | PlannedRunItem): void {
     if (one.run !== undefined) {
-      const isNew = countsForLimits(one.run, turn);
-      if (isNew) count += 1;
-      runGrowth(one.run, isNew ? growth : ofRuns, turn);
-      continue;
+      const isNew = countsForLimits(one.run, this.turn);
+      if (isNew) this.#count += 1;
+      runGrowth(one.run, isNew ? this.#growth : this.#ofRuns, this.turn);
+      return;
     }
+    const { state, context } = this.turn;
     let isCarried = false;
     for (const { id, deduplication, envelope } of one.messages) {
       if (state.acceptedIds.has(id)) continue;
       if (deduplication !== undefined) {
         const isDuplicate = state.deduplication.messageOf(deduplication, context.nowMs) !== undefined;
-        if (isDuplicate || reserved.has(deduplication)) continue;
-        reserved.add(deduplication);
+        if (isDuplicate || this.#reserved.has(deduplication)) continue;
+        this.#reserved.add(deduplication);
       }
-      count += 1;
-      growth.message(envelope);
-      if (!isCarried) growth.body(one.item.body.byteLength);
+      this.#count += 1;
+      this.#growth.message(envelope);
+      if (!isCarried) this.#growth.body(one.item.body.byteLength);
       isCarried = true;
       const { queueName } = envelope;
-      if (queueName !== undefined && state.queues.get(queueName) === undefined) queues.add(queueName);
+      if (queueName !== undefined && state.queues.get(queueName) === undefined) this.#queues.add(queueName);
     }
   }
-  return (
-    usageRefusal(count, turn) ??
-    queuesRefusal(queues, turn) ??
-    heldRefusal(growth, state, context) ??
-    heldRefusal(ofRuns, state, context, 'ofRuns')
-  );
+
+  refusal(): QueueReply | undefined {
+    const { state, context } = this.turn;
+    return (
+      usageRefusal(this.#count, this.turn) ??
+      queuesRefusal(this.#queues, this.turn) ??
+      heldRefusal(this.#growth, state, context) ??
+      heldRefusal(this.#ofRuns, state, context, 'ofRuns')
+    );
+  }
 }
 
 function acceptItem({ item, isGroup, messages }: PlannedItem, turn: QueueTurn): Published | readonly Published[] {

@@ -59,6 +59,28 @@ describe('queue: bodies in memory', () => {
     expect([cache.bytes, memory.usedBytes]).to.deep.equal([0, 0]);
   });
 
+  it('are read from the entry that they came with, which is not the one that was sealed while they were held back', async () => {
+    const { cache, reads } = cacheOf();
+    cache.put(1, body('one'));
+    cache.hold();
+    cache.put(2, body('two'));
+    cache.sealed();
+    cache.stored(7);
+    cache.put(3, body('three'));
+    cache.letGo();
+    cache.sealed();
+    cache.stored(9);
+    for (const number of [1, 2, 3]) {
+      cache.unload(number);
+      await cache.load(number);
+    }
+    expect(reads).to.deep.equal([
+      [1, 7],
+      [2, 9],
+      [3, 9],
+    ]);
+  });
+
   it('leave when nothing will send them any more and they are stored, and are read for who asks', async () => {
     const { cache, reads, memory } = cacheOf();
     cache.put(1, body('one'));

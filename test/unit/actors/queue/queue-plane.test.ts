@@ -1,13 +1,79 @@
-/** Proves DW1–DW3, QP1–QP3, QA1, QA2. */
+/** Proves DW1–DW3, QP1–QP3, QA1–QA3. */
 import { expect } from 'chai';
 import { DeliveryPlaces } from '../../../../src/actors/queue/index.js';
 import type { QueueCommand } from '../../../../src/domain/queue/index.js';
 import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
-import { ACCOUNT, GENEROUS, OTHER_ACCOUNT, QueueShardStand } from '../../../support/queue-shard-stand.js';
+import {
+  ACCOUNT,
+  GENEROUS,
+  OTHER_ACCOUNT,
+  type QueueOutcome,
+  QueueShardStand,
+} from '../../../support/queue-shard-stand.js';
 
 const SET_QUEUE: QueueCommand = { type: 'SetQueue', name: 'q', parallelism: 2, isPaused: false };
 const GET_QUEUE: QueueCommand = { type: 'GetQueue', name: 'q' };
 const UNKNOWN = 'ac-cccccccccccccccc' as AccountId;
+
+describe('a call of very many messages', () => {
+  /** Each look at the clock takes a good half of a slice. */
+  function slowly(stand: QueueShardStand): void {
+    const { time } = stand;
+    const monotonicMs = time.monotonicMs.bind(time);
+    let looks = 0;
+    time.monotonicMs = () => {
+      looks += 1;
+      return monotonicMs() + looks * 0.6;
+    };
+  }
+
+  const itemsOf = (stand: QueueShardStand) => Array.from({ length: 1000 }, (_, i) => stand.item(`host${i % 7}`));
+
+  it('is one entry, whatever is stored of others meanwhile, and nothing of its account happens within it (QA3)', async () => {
+    const stand = new QueueShardStand();
+    const actor = await stand.serving();
+    slowly(stand);
+    const before = stand.ask(actor, SET_QUEUE);
+    const batch = stand.publish(actor, itemsOf(stand));
+    const behind = stand.ask(actor, GET_QUEUE);
+    const others: QueueOutcome[] = [];
+    while (batch.reply === undefined) {
+      others.push(stand.ask(actor, SET_QUEUE, OTHER_ACCOUNT));
+      await stand.settle();
+    }
+    await stand.settle();
+    expect([before.reply?.type, batch.reply.type, behind.reply?.type]).to.deep.equal(['Done', 'Published', 'Queues']);
+    expect(stand.answered.slice(-2)).to.deep.equal(['Publish', 'GetQueue']);
+    expect(others.filter(({ reply }) => reply?.type === 'Done').length).to.be.greaterThan(2);
+    const entries = (await stand.entries()).map((events) => events.map(({ type }) => type));
+    const counts = entries.map((types) => types.filter((type) => type === 'MessageAccepted').length);
+    expect(counts.filter((count) => count > 0)).to.deep.equal([1000]);
+    expect(counts.indexOf(1000)).to.be.greaterThan(0);
+    expect(stand.answered.indexOf('Publish')).to.be.greaterThan(1);
+    const all = entries.flat();
+    expect(all.indexOf('AttemptStarted')).to.be.greaterThan(all.lastIndexOf('MessageAccepted'));
+  });
+
+  it('is nothing where its owner ends within it, and its caller does not hear of success (QA3)', async () => {
+    const stand = new QueueShardStand();
+    const actor = await stand.serving();
+    slowly(stand);
+    const batch = stand.publish(actor, itemsOf(stand));
+    const queueOf = () => [...(stand.planes[0]?.queues() ?? [])][0];
+    while (queueOf()?.isHeld !== true) await new Promise((resolve) => setImmediate(resolve));
+    stand.ask(actor, SET_QUEUE, OTHER_ACCOUNT);
+    await new Promise((resolve) => setImmediate(resolve));
+    actor.end(new MillraceError('FENCED', 'another owner'));
+    await stand.settle();
+    expect(batch.reply).to.equal(undefined);
+    expect(batch.failure).to.be.a('string');
+    const next = await stand.serving();
+    const again = stand.publish(next, itemsOf(stand));
+    while (again.reply === undefined) await stand.settle();
+    const accepted = (await stand.entries()).flat().filter(({ type }) => type === 'MessageAccepted');
+    expect(accepted.length).to.equal(1000);
+  });
+});
 
 describe("an answer of an account's owner", () => {
   it('leaves when the entry with its events is stored', async () => {

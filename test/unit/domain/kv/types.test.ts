@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { crc64 } from '../../../../src/domain/kv/types/crc64.js';
 import { addLongDoubles } from '../../../../src/domain/kv/types/long-double.js';
 import { decompressLzf } from '../../../../src/domain/kv/types/lzf.js';
-import { decodeDump, isIntact } from '../../../../src/domain/kv/types/rdb/decode-dump.js';
+import { bodyOf, decodeDump, isIntact } from '../../../../src/domain/kv/types/rdb/decode-dump.js';
 import { encodeStringDump as dumpString } from '../../../../src/domain/kv/types/rdb/encode-dump.js';
 import { BadFormat } from '../../../../src/domain/kv/types/rdb/rdb-reader.js';
 import { xxh3 } from '../../../../src/domain/kv/types/xxh3.js';
@@ -13,7 +13,7 @@ const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array
 /** The string in a payload; undefined for what cannot be read. */
 function restoreString(payload: string, maxBytes: number): string | undefined {
   try {
-    const [words] = decodeDump(payload, 'k', maxBytes);
+    const [words] = decodeDump(bodyOf(payload), 'k', maxBytes);
     return words?.[0] === 'SET' ? words[2] : undefined;
   } catch (error) {
     if (error instanceof BadFormat) return undefined;

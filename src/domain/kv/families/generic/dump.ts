@@ -3,12 +3,12 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
-import { rebuildingCommands } from '../../rebuild.js';
+import { rebuildingInSlices } from '../../rebuild.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
 import { SlicePace } from '../../slices.js';
 import { workOf } from '../../steps.js';
 import { JsonDocument } from '../../types/json/index.js';
-import { decodeDump, isIntactInSteps } from '../../types/rdb/decode-dump.js';
+import { decodeDump, intactBody } from '../../types/rdb/decode-dump.js';
 import { encodeDump, encodeLongString } from '../../types/rdb/encode-dump.js';
 import { BadFormat } from '../../types/rdb/rdb-reader.js';
 import { readInstant, removeKey } from '../expire-time.js';
@@ -60,9 +60,9 @@ export const restore: SlicedHandler = function* (context) {
   const ttl = args.int64(2);
   if (ttl < 0n) throw badTtl;
   const expireAtMs = ttl === 0n ? undefined : readInstant(context, 2, { unitMs: 1, isAbsolute }, 'restore');
-  const payload = args.bytes(3);
-  if (!(yield* isIntactInSteps(payload))) throw badFooter;
-  const value = yield* valueIn(context, key, payload);
+  const body = yield* intactBody(args.bytes(3));
+  if (body === undefined) throw badFooter;
+  const value = yield* valueIn(context, key, body);
   if (expireAtMs !== undefined && expireAtMs <= context.nowMs) {
     removeKey(context, key);
     return OK;
@@ -71,7 +71,7 @@ export const restore: SlicedHandler = function* (context) {
   keyspace.set(key, value, expireAtMs);
   keyspace.access?.restore(key, context.nowMs, idleSeconds, frequency);
   const pace = new SlicePace();
-  for (const words of rebuildingCommands(key, value, expireAtMs)) {
+  for (const words of yield* rebuildingInSlices(key, value, expireAtMs)) {
     effects.pushList(words[0] as ByteString, words.slice(1));
     if (pace.isDue(workOf(words))) yield;
   }
@@ -111,15 +111,16 @@ function readOptions({ args }: CommandContext): RestoreOptions {
 }
 
 /** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
-function* valueIn(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
+function* valueIn(context: CommandContext, key: ByteString, body: Buffer): Generator<void, Value> {
   const aside = context.aside();
   const pace = new SlicePace();
   try {
-    for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
+    for (const words of decodeDump(body, key, MAX_RECORD_BYTES)) {
+      // To read them may have taken long already.
+      if (pace.isDue(workOf(words))) yield;
       yield* aside.replayInSlices(words);
       // A few bytes of a payload may stand for many: compressed strings, names that all entries share.
       if (aside.keyspace.bytes > MAX_RECORD_BYTES) throw ERRORS.recordTooLarge;
-      if (pace.isDue(workOf(words))) yield;
     }
   } catch (error) {
     // A payload may be intact and still hold what no command would make.
@@ -139,7 +140,7 @@ export function* copyInSlices(context: CommandContext, key: ByteString, value: V
   if (value instanceof JsonDocument) return yield* value.copy();
   const aside = context.aside();
   const pace = new SlicePace();
-  for (const words of value.rebuild(key)) {
+  for (const words of yield* rebuildingInSlices(key, value, undefined)) {
     aside.replay(words);
     if (pace.isDue(workOf(words))) yield;
   }

@@ -22,25 +22,28 @@ const PLAIN_NODE = 1;
 
 /** Is the footer right: a version that is known, and the checksum? */
 export function isIntact(payload: ByteString): boolean {
-  return inOneStep(isIntactInSteps(payload));
+  return inOneStep(intactBody(payload)) !== undefined;
 }
 
-export function* isIntactInSteps(payload: ByteString): Generator<void, boolean> {
-  if (payload.length < FOOTER_BYTES) return false;
+/** What is between the type byte and the footer where that is right, in steps; undefined where it is not. */
+export function* intactBody(payload: ByteString): Generator<void, Buffer | undefined> {
+  if (payload.length < FOOTER_BYTES) return undefined;
   const bytes = bufferOfBytes(payload);
+  yield;
   const footerAt = bytes.length - FOOTER_BYTES;
-  if (bytes.readUInt16LE(footerAt) > NEWEST_RDB_VERSION) return false;
-  return (yield* crc64InSteps(bytes, footerAt + 2)).equals(bytes.subarray(footerAt + 2));
+  if (bytes.readUInt16LE(footerAt) > NEWEST_RDB_VERSION) return undefined;
+  const isIntact = (yield* crc64InSteps(bytes, footerAt + 2)).equals(bytes.subarray(footerAt + 2));
+  return isIntact ? bytes.subarray(0, footerAt) : undefined;
 }
 
-/** What is between the type byte and the footer, for those who keep something else in such a payload. */
+/** The same of a payload that is known to be intact, for those who keep something else in such a payload. */
 export function bodyOf(payload: ByteString): Buffer {
   return bufferOfBytes(payload).subarray(0, payload.length - FOOTER_BYTES);
 }
 
-/** The value of an intact payload, as commands that make it under `key`. @throws BadFormat */
-export function* decodeDump(payload: ByteString, key: ByteString, maxBytes: number): Generator<ByteString[]> {
-  const input = new RdbReader(bodyOf(payload), maxBytes);
+/** The value in the body of an intact payload, as commands that make it under `key`. @throws BadFormat */
+export function* decodeDump(body: Buffer, key: ByteString, maxBytes: number): Generator<ByteString[]> {
+  const input = new RdbReader(body, maxBytes);
   const type = input.byte();
   yield* commandsOf(type, input, key);
   if (!input.isAtEnd) throw new BadFormat('more behind the value');

@@ -10,6 +10,7 @@ import { parseFloatStrict } from '../../numbers.js';
 import { SlicePace } from '../../slices.js';
 import { inOneStep, workOf } from '../../steps.js';
 import { crc64InSteps } from '../crc64.js';
+import type { Stream } from '../stream.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { RdbWriter } from './rdb-writer.js';
 import { StreamForm } from './stream-form.js';
@@ -43,7 +44,7 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
       break;
     case 'stream':
       out.byte(DUMP_TYPES.stream2);
-      yield* writeStream(out, value);
+      yield* writeStream(out, value as Stream);
       break;
     case 'json':
       writeJson(out, json);
@@ -141,10 +142,10 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
   return expiries.size === 0 ? WRITTEN_VERSION : FIELD_EXPIRY_VERSION;
 }
 
-function* writeStream(out: RdbWriter, value: Collection): Generator<void, void> {
+function* writeStream(out: RdbWriter, value: Stream): Generator<void, void> {
   const form = new StreamForm();
   const pace = new SlicePace();
-  for (const words of value.rebuild('')) {
+  for (const words of yield* value.rebuildInSlices('')) {
     form.take(words);
     if (pace.isDue(workOf(words))) yield;
   }

@@ -23,6 +23,12 @@ interface Pending {
   readonly consumer: ByteString;
 }
 
+/** What one consumer has pending. */
+interface OwnPending {
+  readonly rawIds: ByteString[];
+  latestMs: number;
+}
+
 interface Group {
   readonly name: ByteString;
   lastId: Id;
@@ -167,23 +173,30 @@ function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pen
   out.size(entriesRead ?? UNKNOWN_READ);
   const pace = new SlicePace();
   const all = yield* mergeSorted([...pending.values()], (a, b) => (a.rawId < b.rawId ? -1 : 1));
-  const own = new Map<ByteString, Pending[]>([...consumers].map((consumer) => [consumer, []]));
+  const own = new Map<ByteString, OwnPending>(
+    [...consumers].map((consumer) => [consumer, { rawIds: [], latestMs: 0 }]),
+  );
   out.size(all.length);
   for (const one of all) {
     out.raw(one.rawId);
     out.instant(Number(one.deliveredAtMs));
     out.size(one.count);
-    own.get(one.consumer)?.push(one);
+    const theirs = own.get(one.consumer) as OwnPending;
+    theirs.rawIds.push(one.rawId);
+    theirs.latestMs = Math.max(theirs.latestMs, Number(one.deliveredAtMs));
     if (pace.isDue()) yield;
   }
   out.size(own.size);
-  for (const [consumer, theirs] of own) {
+  for (const [consumer, { rawIds, latestMs }] of own) {
     out.string(consumer);
     // When it was last seen is not kept: as far as is known, when it last got something.
-    out.instant(theirs.reduce((latest, one) => Math.max(latest, Number(one.deliveredAtMs)), 0));
-    out.size(theirs.length);
-    for (const { rawId: raw } of theirs) out.raw(raw);
-    if (pace.isDue(1 + theirs.length)) yield;
+    out.instant(latestMs);
+    out.size(rawIds.length);
+    if (pace.isDue()) yield;
+    for (const raw of rawIds) {
+      out.raw(raw);
+      if (pace.isDue()) yield;
+    }
   }
 }
 
