@@ -102,6 +102,7 @@ describe('commands of many words', () => {
     ['GEOHASH', 'g', ...keys],
     ['PFCOUNT', ...many('p')],
     ['PFMERGE', 'd', ...many('p')],
+    ['PFADD', 'p', 'a', 'l'.repeat(1_000_003), 'b'],
     ['MSETEX', String(MANY), ...pairs, 'EX', '100'],
     ['BITFIELD', 'b', ...keys.flatMap((_, i) => ['INCRBY', 'u8', `#${i % 10}`, '1'])],
     ['XDEL', 'x', ...ids],
@@ -114,7 +115,7 @@ describe('commands of many words', () => {
     ['JSON.GET', 'j', ...keys.map((_, i) => `$.b.a[${i % 3}]`)],
     ['BITFIELD_RO', 's1', ...keys.flatMap(() => ['GET', 'u8', '0'])],
   ]) {
-    it(`${words[0]} of many words takes slices, and says and does what it does in one go`, () => {
+    it(`${words[0]} of ${words.length > 10 ? 'many' : 'long'} words takes slices, and says and does what it does in one go`, () => {
       const whole = new KvBench();
       const sliced = new KvBench();
       for (const line of filledFor(words)) {
@@ -133,7 +134,7 @@ describe('commands of many words', () => {
       expect(digestOf(engine)).to.deep.equal(digestOf(whole.engine));
     });
 
-    it(`${words[0]} that is stopped at one of its pauses has done nothing`, () => {
+    it(`${words[0]} of ${words.length > 10 ? 'many' : 'long'} words that is stopped at one of its pauses has done nothing`, () => {
       const bench = new KvBench();
       const { engine } = bench;
       for (const line of filledFor(words)) bench.run(line);

@@ -4,7 +4,7 @@
  */
 import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
 import { eachRun, emptyRuns, MAX_SPARSE_VALUE, REGISTERS, raiseSparse } from './hyperloglog-sparse.js';
-import { murmur64 } from './murmur64.js';
+import type { Hash64 } from './murmur64.js';
 
 const HEADER_BYTES = 16;
 const DENSE_BYTES = HEADER_BYTES + (REGISTERS * 6) / 8;
@@ -69,9 +69,8 @@ export class HyperLogLog {
     this.#header[CARDINALITY_AT + 7] = (this.#header[CARDINALITY_AT + 7] as number) | 0x80;
   }
 
-  /** True if a register was raised; undefined when the string is corrupt. @param maxSparseBytes of the whole string */
-  add(element: ByteString, maxSparseBytes: number): boolean | undefined {
-    const { high, low } = murmur64(element);
+  /** True if a register was raised; undefined when the string is corrupt. @param hash of the element  @param maxSparseBytes of the whole string */
+  add({ high, low }: Hash64, maxSparseBytes: number): boolean | undefined {
     // A one behind the counted bits ends the search for one.
     const counted = {
       low: ((low >>> 14) | (high << 18)) >>> 0,

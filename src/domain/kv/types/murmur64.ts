@@ -31,14 +31,42 @@ function mix(k: Hash64): void {
   timesM(k);
 }
 
+/** Bytes that are hashed in one step: some tenths of a millisecond. */
+const SLICE_BYTES = 64 * 1024;
+
+/** Does it take longer to be hashed than others should wait? */
+export function isLongToHash({ length }: ByteString): boolean {
+  return length > SLICE_BYTES;
+}
+
 export function murmur64(text: ByteString): Hash64 {
   const bytes = bufferOfBytes(text);
-  const h: Hash64 = { high: 0, low: bytes.length >>> 0 };
+  const h = begun(bytes);
+  hashWords(h, bytes, 0, bytes.length & ~7);
+  return ended(h, bytes);
+}
+
+export function* murmur64InSlices(text: ByteString): Generator<void, Hash64> {
+  const bytes = bufferOfBytes(text);
+  const h = begun(bytes);
+  const end = bytes.length & ~7;
+  for (let from = 0; from < end; from += SLICE_BYTES) {
+    yield;
+    hashWords(h, bytes, from, Math.min(end, from + SLICE_BYTES));
+  }
+  return ended(h, bytes);
+}
+
+function begun({ length }: Buffer): Hash64 {
+  const h: Hash64 = { high: 0, low: length >>> 0 };
   timesM(h);
   h.low = (h.low ^ SEED) >>> 0;
+  return h;
+}
+
+function hashWords(h: Hash64, bytes: Buffer, from: number, end: number): void {
   const k: Hash64 = { high: 0, low: 0 };
-  const end = bytes.length & ~7;
-  for (let at = 0; at < end; at += 8) {
+  for (let at = from; at < end; at += 8) {
     k.low = bytes.readUInt32LE(at);
     k.high = bytes.readUInt32LE(at + 4);
     mix(k);
@@ -46,6 +74,10 @@ export function murmur64(text: ByteString): Hash64 {
     h.high = (h.high ^ k.high) >>> 0;
     timesM(h);
   }
+}
+
+function ended(h: Hash64, bytes: Buffer): Hash64 {
+  const end = bytes.length & ~7;
   if (end < bytes.length) {
     for (let i = bytes.length - 1; i >= end; i -= 1) {
       const shift = (i - end) * 8;

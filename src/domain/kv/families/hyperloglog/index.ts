@@ -5,6 +5,7 @@ import { ErrorReply, OK, type Reply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
 import { estimate, HyperLogLog } from '../../types/hyperloglog.js';
 import { REGISTERS } from '../../types/hyperloglog-sparse.js';
+import { isLongToHash, murmur64, murmur64InSlices } from '../../types/murmur64.js';
 import { recordExpiry, replaceString } from '../expire-time.js';
 import { family, GROWS, INSERTS_FAST, READS, row } from '../rows.js';
 
@@ -39,7 +40,8 @@ const add: SlicedHandler = function* (context): Generator<void, Reply> {
   const raising: ByteString[] = [];
   for (let i = 0; i < elements.length; i += 1) {
     const element = elements[i] as ByteString;
-    const hasRaised = counter.add(element, limit);
+    const hash = isLongToHash(element) ? yield* murmur64InSlices(element) : murmur64(element);
+    const hasRaised = counter.add(hash, limit);
     if (hasRaised === undefined) throw corrupt;
     if (hasRaised) raising.push(element);
     if (i % SLICE_ELEMENTS === SLICE_ELEMENTS - 1) yield;
@@ -100,7 +102,12 @@ const merge: SlicedHandler = function* (context): Generator<void, Reply> {
   return OK;
 };
 
-const isLong = ({ args }: CommandContext): boolean => args.length > LONG_WORDS;
+const isLong = ({ args }: CommandContext): boolean => args.length > LONG_WORDS || hasLongWord(args);
+function hasLongWord(args: CommandContext['args']): boolean {
+  for (let i = 2; i < args.length; i += 1) if (isLongToHash(args.bytes(i))) return true;
+  return false;
+}
+
 const isLongMerge = ({ args }: CommandContext): boolean => args.length > SLICE_KEYS;
 
 export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
