@@ -202,7 +202,11 @@ export const COLLECTIONS: readonly Stall[] = [
         ['XREADGROUP', 'GROUP', 'group', 'consumer', 'STREAMS', 'stream', '>'],
       ]);
     },
-    work: ask('DUMP', 'stream'),
+    work: (stand) => dump(stand, 'stream'),
+  },
+  {
+    name: 'RESTORE of it (stream)',
+    work: (stand) => stand.link.ask('RESTORE', 'restored', '0', dumped.get('stream') as Buffer, 'REPLACE'),
   },
 ];
 
@@ -211,6 +215,7 @@ export const LARGE_VALUES: readonly Stall[] = [
   command('GET of it', ['GET', 'long']),
   command('APPEND to it', ['APPEND', 'long', 'more']),
   command('DUMP of it', ['DUMP', 'long']),
+  command('PFADD of an element of 10 MiB', ['PFADD', 'counter', long]),
   {
     name: 'RESTORE of it',
     before: async (stand) => void (dumped.has('long') || (await dump(stand, 'long'))),

@@ -12,6 +12,9 @@ import { DOCUMENT_BYTES } from './stalls-commands.js';
 
 const MESSAGES = sized(100_000, 5000);
 const DEAD = sized(10_000, 1000);
+/** Together as many as one call may make. */
+const TO_GROUP = 20;
+const MEMBERS_OF_GROUP = 100;
 const STEPS = 10;
 const TIMEOUT_MS = 120_000;
 /** Nobody listens there, and nothing is sent there within a day. */
@@ -54,6 +57,10 @@ export async function withLargeMessages(stand: StallStand): Promise<void> {
   const isThere = async () => (await call(stand, 'POST', `/v2/publish/${ELSEWHERE}`, large, LATER)) !== '';
   await until(isThere, TIMEOUT_MS, 'the plan');
 }
+
+const toGroup = JSON.stringify(
+  Array.from({ length: TO_GROUP }, () => ({ destination: 'members', headers: LATER, body: BODY })),
+);
 
 const batchOf = (items: number) =>
   JSON.stringify(
@@ -156,6 +163,17 @@ export const MESSAGES_AND_RUNS: readonly Stall[] = [
       call(stand, 'POST', '/v2/batch', JSON.stringify([{ destination: ELSEWHERE, headers: LATER, body: escaped }])),
   },
   { name: 'batch of 1000 messages, 10 MiB', work: (stand) => call(stand, 'POST', '/v2/batch', batchOf(1000)) },
+  {
+    name: `batch of ${TO_GROUP} to a group of ${MEMBERS_OF_GROUP}`,
+    before: (stand) => {
+      const endpoints = Array.from({ length: MEMBERS_OF_GROUP }, (_, i) => ({
+        name: `m${i}`,
+        url: `${ELSEWHERE}/${i}`,
+      }));
+      return call(stand, 'POST', '/v2/topics/members/endpoints', JSON.stringify({ endpoints }));
+    },
+    work: (stand) => call(stand, 'POST', '/v2/batch', toGroup),
+  },
   {
     name: 'trigger of a run with 10 MiB',
     work: (stand) => call(stand, 'POST', `/v2/trigger/${ELSEWHERE}`, large, LATER),

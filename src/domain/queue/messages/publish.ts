@@ -19,8 +19,20 @@ import { type Planned, type PlannedItem, type PlannedRunItem, PublishPlan } from
 
 /** Messages that are accepted in one step: about a millisecond. More are one decision in steps. */
 const AT_ONCE = 100;
-/** Items of a step; one may be a group. */
-const STEP_ITEMS = 50;
+/** Messages of a step. */
+const STEP_MESSAGES = 50;
+
+/** Counts messages, and says when it is time for a pause. */
+class Pace {
+  #done = 0;
+
+  isDue(one: PlannedItem | PlannedRunItem): boolean {
+    this.#done += one.run === undefined ? one.messages.length : 1;
+    if (this.#done < STEP_MESSAGES) return false;
+    this.#done = 0;
+    return true;
+  }
+}
 
 export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply | QueueSteps {
   const steps = deciding(command, turn);
@@ -70,31 +82,33 @@ function* deciding({ items: given, isTold }: QueueCommandOf<'Publish'>, turn: Qu
   const isRepeat = items.some(({ id }) => state.acceptedIds.has(id));
   if (!isTold && !isRepeat && account.state === 'passive') return suspended();
   const plan = new PublishPlan(isRepeat, turn);
-  for (const [at, item] of items.entries()) {
+  const pace = new Pace();
+  for (const item of items) {
     const refusal = plan.add(item);
     if (refusal !== undefined) return refusalForRuns(refusal, items);
-    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield;
+    if (pace.isDue(plan.items.at(-1) as PlannedItem | PlannedRunItem)) yield;
   }
-  const refusal = isTold ? undefined : yield* limitRefusal(plan.items, turn);
+  const refusal = isTold ? undefined : yield* limitRefusal(plan.items, pace, turn);
   if (refusal !== undefined) return refusal;
   // Nothing is recorded by the first step.
   yield;
   const results: (Published | readonly Published[])[] = [];
-  for (const [at, one] of plan.items.entries()) {
+  for (const one of plan.items) {
     results.push(one.run === undefined ? acceptItem(one, turn) : acceptRunItem(one.run, turn));
-    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield;
+    if (pace.isDue(one)) yield;
   }
   return { type: 'Published', results, daily: state.usage.dailyUse(account, nowMs) };
 }
 
 function* limitRefusal(
   planned: readonly (PlannedItem | PlannedRunItem)[],
+  pace: Pace,
   turn: QueueTurn,
 ): Generator<void, QueueReply | undefined> {
   const growth = new PublishGrowth(turn);
-  for (const [at, one] of planned.entries()) {
+  for (const one of planned) {
     growth.add(one);
-    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield;
+    if (pace.isDue(one)) yield;
   }
   return growth.refusal();
 }
