@@ -35,8 +35,7 @@ class Pace {
 }
 
 export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply | QueueSteps {
-  const steps = deciding(command, turn);
-  return isMuch(command.items, turn) ? new WholeSteps(steps) : atOnce(steps);
+  return isMuch(command.items, turn) ? new WholeSteps(deciding(command, turn)) : publishNow(command, turn);
 }
 
 /** What intake records brought, in order. One at or before the position was taken earlier; with one all are refused. */
@@ -45,12 +44,18 @@ export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Queu
   const last = untaken.at(-1);
   if (last === undefined) return { type: 'Done' };
   const items = untaken.flatMap((record) => record.items);
-  const steps = taking(items, last.position, turn);
-  return isMuch(items, turn) ? new WholeSteps(steps) : atOnce(steps);
+  const told = { type: 'Publish', items, isTold: true } as const;
+  const { position } = last;
+  return isMuch(items, turn)
+    ? new WholeSteps(taking(told, position, turn))
+    : taken(publishNow(told, turn), position, turn);
 }
 
-function* taking(items: readonly PublishItem[], position: number, turn: QueueTurn): Generator<void, QueueReply> {
-  const reply = yield* deciding({ type: 'Publish', items, isTold: true }, turn);
+function* taking(told: QueueCommandOf<'Publish'>, position: number, turn: QueueTurn): Generator<void, QueueReply> {
+  return taken(yield* deciding(told, turn), position, turn);
+}
+
+function taken(reply: QueueReply, position: number, turn: QueueTurn): QueueReply {
   if (reply.type === 'Rejected') return reply;
   turn.evolve({ type: 'IntakeTaken', position, atMs: turn.context.nowMs });
   return { type: 'Done' };
@@ -67,21 +72,47 @@ function isMuch(items: readonly PublishItem[], { state }: QueueTurn): boolean {
   return messages > AT_ONCE;
 }
 
-function atOnce(steps: Iterator<void, QueueReply>): QueueReply {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
+/** The commonest case, spelled out because it is the hot path: `deciding` is the same in steps. */
+function publishNow({ items, isTold }: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply {
+  const plan = planFor(items, isTold, turn);
+  if (plan === undefined) return suspended();
+  for (const item of items) {
+    const refusal = plan.add(item);
+    if (refusal !== undefined) return refusalForRuns(refusal, items);
   }
+  if (!isTold) {
+    const growth = new PublishGrowth(turn);
+    for (const one of plan.items) growth.add(one);
+    const refusal = growth.refusal();
+    if (refusal !== undefined) return refusal;
+  }
+  return published(
+    plan.items.map((one) => acceptOne(one, turn)),
+    turn,
+  );
+}
+
+/** PUB2. Undefined: the account is suspended. */
+function planFor(items: readonly PublishItem[], isTold: boolean, turn: QueueTurn): PublishPlan | undefined {
+  const { state, context } = turn;
+  // All of a call or none: one of its ids stands for it.
+  const isRepeat = items.some(({ id }) => state.acceptedIds.has(id));
+  if (!isTold && !isRepeat && context.account.state === 'passive') return undefined;
+  return new PublishPlan(isRepeat, turn);
+}
+
+function acceptOne(one: PlannedItem | PlannedRunItem, turn: QueueTurn): Published | readonly Published[] {
+  return one.run === undefined ? acceptItem(one, turn) : acceptRunItem(one.run, turn);
+}
+
+function published(results: readonly (Published | readonly Published[])[], { state, context }: QueueTurn): QueueReply {
+  return { type: 'Published', results, daily: state.usage.dailyUse(context.account, context.nowMs) };
 }
 
 function* deciding({ items: given, isTold }: QueueCommandOf<'Publish'>, turn: QueueTurn): Generator<void, QueueReply> {
-  const { state, context } = turn;
-  const { account, nowMs } = context;
   const items = given.some(isLongTrigger) ? yield* hashed(given) : given;
-  // PUB2. All of a call or none: one of its ids stands for it.
-  const isRepeat = items.some(({ id }) => state.acceptedIds.has(id));
-  if (!isTold && !isRepeat && account.state === 'passive') return suspended();
-  const plan = new PublishPlan(isRepeat, turn);
+  const plan = planFor(items, isTold, turn);
+  if (plan === undefined) return suspended();
   const pace = new Pace();
   for (const item of items) {
     const refusal = plan.add(item);
@@ -94,10 +125,10 @@ function* deciding({ items: given, isTold }: QueueCommandOf<'Publish'>, turn: Qu
   yield;
   const results: (Published | readonly Published[])[] = [];
   for (const one of plan.items) {
-    results.push(one.run === undefined ? acceptItem(one, turn) : acceptRunItem(one.run, turn));
+    results.push(acceptOne(one, turn));
     if (pace.isDue(one)) yield;
   }
-  return { type: 'Published', results, daily: state.usage.dailyUse(account, nowMs) };
+  return published(results, turn);
 }
 
 function* limitRefusal(
