@@ -14,11 +14,11 @@ export { natsStanding } from './nats-standing.js';
 export {
   type MarkKeeper,
   markFile,
-  markRecord,
   type RestoreMark,
   refuseUnfinishedRestore,
   refuseUsedDirectory,
 } from './restore-mark.js';
+export { markRecord } from './restore-record.js';
 export { askServers, checkReplication } from './server-status.js';
 export { streamSizes } from './stream-sizes.js';
 export { shardNames } from './streams.js';

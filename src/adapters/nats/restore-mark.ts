@@ -9,9 +9,6 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { MillraceError } from '../../kernel/index.js';
 import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../node/index.js';
-import type { NatsConnections } from './connection.js';
-import { JetStreamLeaseStore } from './jetstream-lease-store.js';
-import { Names } from './subjects.js';
 
 export interface RestoreMark {
   readonly format: 1;
@@ -31,7 +28,6 @@ export interface RestoreMark {
 const MARK_FILE = 'restore.json';
 /** What a restore that was killed within its first moments leaves alone. */
 const MARK_DRAFT = `.${MARK_FILE}.`;
-const MARK_KEY = 'restore';
 
 export interface MarkKeeper {
   read(): Promise<RestoreMark | undefined>;
@@ -44,33 +40,11 @@ export function markFile(dataDir: string): MarkKeeper {
   return {
     read: async () => {
       const found = await readFileIfThere(path);
-      return found === undefined ? undefined : parsed(found);
+      return found === undefined ? undefined : parsedMark(found);
     },
     write: async (mark) => {
       await ensureDirectory(dataDir);
       await writeFileAtomic(path, `${JSON.stringify(mark, undefined, 2)}\n`, PRIVATE_FILE);
-    },
-  };
-}
-
-/** On the NATS that several processes share. */
-export function markRecord(connections: NatsConnections, prefix: string): MarkKeeper {
-  const store = new JetStreamLeaseStore(connections, new Names(prefix), 'layout');
-  return {
-    read: async () => {
-      const found = await store.get(MARK_KEY);
-      return found === undefined ? undefined : parsed(found.value);
-    },
-    write: async (mark) => {
-      const value = Buffer.from(JSON.stringify(mark));
-      const found = await store.get(MARK_KEY);
-      const outcome = await (found === undefined
-        ? store.create(MARK_KEY, value)
-        : store.update(MARK_KEY, value, found.revision));
-      if (outcome.kind === 'stored') return;
-      const now = await store.get(MARK_KEY);
-      if (now !== undefined && Buffer.compare(now.value, value) === 0) return;
-      throw new MillraceError('CONFLICT', 'somebody else is restoring into this installation');
     },
   };
 }
@@ -108,7 +82,8 @@ export async function refuseUsedDirectory({
   );
 }
 
-function parsed(bytes: Uint8Array): RestoreMark {
+/** @throws BAD_CONFIG */
+export function parsedMark(bytes: Uint8Array): RestoreMark {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as RestoreMark;
   } catch (cause) {

@@ -1,5 +1,6 @@
-/** Proves NOP1. */
-import { existsSync } from 'node:fs';
+/** Proves NOP1, NOP2. */
+import { existsSync, readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDataDir } from '../../../src/adapters/nats/embedded/index.js';
@@ -60,5 +61,20 @@ describe('the opening of a NATS of its own', function () {
       (error: unknown) => expect(error).to.have.property('code', 'BAD_CONFIG'),
     );
     await mustBeFree();
+  });
+
+  it('begins nothing over a directory whose restore did not come to its end, and says nothing else (NOP2)', async () => {
+    await writeFile(join(fresh.dir, 'restore.json'), JSON.stringify({ format: 1, state: 'running' }));
+    const { opening, log } = begin();
+    await opening.take().then(
+      () => expect.fail('half of it is there'),
+      (error: unknown) =>
+        expect(error)
+          .to.have.property('message')
+          .that.matches(/did not come to its end/),
+    );
+    await opening.giveUp();
+    expect(log.lines).to.deep.equal([]);
+    expect(readdirSync(fresh.dir)).to.deep.equal(['restore.json']);
   });
 });

@@ -4,10 +4,12 @@
  * it is asked for, as often as it is asked for: it may come later.
  *
  *  NOP1 what was begun, and is not taken by whoever asked for it, is ended by `giveUp`
+ *  NOP2 nothing is begun over a directory whose restore did not come to its end
  */
 import { once } from 'node:events';
 import type { Config } from '../../../config/index.js';
 import type { Log } from '../../../ports/index.js';
+import { markFile, refuseUnfinishedRestore } from '../restore-mark.js';
 import type { EmbeddedStart } from './embedded-nats.js';
 import type { OpenedNats } from './opened-nats.js';
 import { prepareServer } from './prepared-server.js';
@@ -50,7 +52,11 @@ export class NatsOpening {
   }
 
   #begin(): { readonly launched: Promise<unknown>; readonly asked: Promise<unknown> } {
-    const prepared = prepareServer(this.config, this.log);
+    const { dataDir } = this.config.storage;
+    // NOP2. Who opens it refuses it, too.
+    const prepared = refuseUnfinishedRestore(markFile(dataDir), dataDir).then(() =>
+      prepareServer(this.config, this.log),
+    );
     // It may fail before anybody waits for it.
     prepared.catch(() => undefined);
     let onLaunch!: () => void;
