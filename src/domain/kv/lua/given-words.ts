@@ -9,8 +9,6 @@ import { type LuaMachine, REGISTRY_INDEX } from './machine.js';
 
 /** Where keys and arguments begin: `EVAL script numkeys …`, `FCALL name numkeys …`. */
 const WORDS_AT = 3;
-/** Where the machine's own steps, over all strings that there are, take longer than others should wait. */
-const VERY_MANY_WORDS = 50_000;
 /** A longer word is copied in slices of its own. */
 const LONG_WORD_BYTES = 1024 * 1024;
 
@@ -37,11 +35,8 @@ export function pushGiven(machine: LuaMachine, { callback, words, keyCount }: Gi
 export function* givenInSlices(machine: LuaMachine, { callback, words, keyCount }: Given): Generator<void, void> {
   machine.api.lua_rawgeti(machine.freshThread(), REGISTRY_INDEX, callback);
   const pace = new SlicePace();
-  const hasVeryMany = words.length > VERY_MANY_WORDS;
-  if (hasVeryMany) yield* machine.expectStrings(words.length);
   yield* wordsInSlices(machine, words, WORDS_AT, WORDS_AT + keyCount, pace);
   yield* wordsInSlices(machine, words, WORDS_AT + keyCount, words.length, pace);
-  if (hasVeryMany) machine.collectAgain();
 }
 
 function pushWords(machine: LuaMachine, words: readonly ByteString[], from: number, to: number): void {

@@ -87,7 +87,6 @@ export interface LuaApi {
   lua_setmetatable(state: State, index: number): number;
   lua_next(state: State, index: number): number;
   lua_concat(state: State, count: number): void;
-  lua_gc(state: State, what: number, data: number): number;
   lua_call(state: State, args: number, results: number): void;
   lua_pcall(state: State, args: number, results: number, handlerAt: number): number;
   lua_error(state: State): number;
@@ -116,13 +115,6 @@ const MASK_COUNT = 8;
 const YIELDED = 1;
 /** Within lua_State of a 32-bit machine: depth of C calls, now and where it was resumed; and what it is checked by. */
 const STATE_C_CALLS = 52;
-const STATE_GLOBAL = 16;
-/** In front of what all states share, in words: how many strings there are, and how many places for them. */
-const STRINGS_USED = 1;
-const STRINGS_PLACES = 2;
-/** What `lua_gc` is told. */
-const COLLECTOR_STOPS = 0;
-const COLLECTOR_GOES_ON = 1;
 const STATE_HOOK_COUNT = 60;
 const STATE_HOOK = 68;
 const PAGE_BYTES = 65_536;
@@ -436,40 +428,6 @@ export class LuaMachine {
     } finally {
       this.api.free(pointer);
     }
-  }
-
-  /**
-   * What comes next is very many strings that stay. The collector would look at all of them at once, and the table that
-   * all strings are in would be laid out anew at each doubling, 25 ms at half a million; while there are few, neither
-   * takes long. Whoever gives it up between two slices drops the machine. Where the table does not count as it is known to
-   * here, nothing is written.
-   */
-  *expectStrings(count: number): Generator<void, void> {
-    const { api, state, memory } = this;
-    api.lua_gc(state, COLLECTOR_STOPS, 0);
-    const strings = (memory.words[(state + STATE_GLOBAL) >> 2] as number) >> 2;
-    const used = memory.words[strings + STRINGS_USED] as number;
-    this.#pushOnce(`places for ${count}`);
-    if (memory.words[strings + STRINGS_USED] !== used + 1) return;
-    for (let size = memory.words[strings + STRINGS_PLACES] as number; size < count; size *= 2) {
-      const counted = memory.words[strings + STRINGS_USED] as number;
-      memory.words[strings + STRINGS_USED] = size;
-      this.#pushOnce(`place ${size} of ${count}`);
-      memory.words[strings + STRINGS_USED] = counted + 1;
-      // While it is being swept it stays as it is.
-      if (memory.words[strings + STRINGS_PLACES] === size) return;
-      yield;
-    }
-  }
-
-  #pushOnce(text: ByteString): void {
-    this.push(this.state, text);
-    this.pop(this.state);
-  }
-
-  /** They are there. */
-  collectAgain(): void {
-    this.api.lua_gc(this.state, COLLECTOR_GOES_ON, 0);
   }
 
   pushFunction(state: State, hostFunction: HostFunction, upvalues = 0): void {
