@@ -85,6 +85,7 @@ describe('console in a browser: what messages go by', function () {
     await page.getByLabel('URL', { exact: true }).fill(stand.sink.url('/stock'));
     await page.getByLabel('Name of the endpoint').fill('stock');
     await page.getByRole('button', { name: 'Save' }).click();
+    await row(page, '/stock').waitFor();
     await part(page, 'publish');
     await page.getByLabel(/^To/).selectOption('a URL group');
     await page.getByRole('combobox', { name: 'Group', exact: true }).fill('orders');
