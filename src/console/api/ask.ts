@@ -8,7 +8,8 @@ export interface Asked<T> {
   readonly data: T | undefined;
   readonly error: CallError | undefined;
   readonly isLoading: boolean;
-  reload(): void;
+  /** Ends when the answer is there, or another was asked for. */
+  reload(): Promise<void>;
 }
 
 /** Nothing is asked more often: what changes faster comes by events. */
@@ -34,18 +35,18 @@ export function useAsk<T>(
   const current = useRef(ask);
   current.current = ask;
   const asking = useRef<AbortController | undefined>(undefined);
-  const reload = useCallback(() => {
-    if (key !== undefined) void load(key, state, current, asking);
+  const reload = useCallback(async () => {
+    if (key !== undefined) await load(key, state, current, asking);
   }, [key]);
   useEffect(() => {
-    reload();
+    void reload();
     return () => asking.current?.abort();
   }, [reload]);
   useEffect(() => {
     if (everyMs === undefined) return undefined;
     const timer = setInterval(
       () => {
-        if (document.visibilityState === 'visible') reload();
+        if (document.visibilityState === 'visible') void reload();
       },
       Math.max(everyMs, LEAST_REFRESH_MS),
     );

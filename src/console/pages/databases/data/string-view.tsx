@@ -1,5 +1,6 @@
 /** The value of a string. Of a long one the beginning is loaded, and the rest on demand. */
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { beginningOf, command, textOf, wordOf } from '../../../api/kv.js';
@@ -25,12 +26,19 @@ const MAX_EDITED_BYTES = 2 * 1_024 * 1_024;
 
 export function StringView({ id, name, record, onChanged }: TypeViewProps) {
   const isWhole = useSignal(false);
-  const asked = useAsk(`${id} ${name} ${isWhole.value} ${record.bytes}`, () => loadedValue(id, name, isWhole.value));
+  const asked = useAsk(`${id} ${name} ${isWhole.value}`, () => loadedValue(id, name, isWhole.value));
+  const bytesShown = useRef(record.bytes);
+  // Not a part of what it is asked by: what is typed meanwhile would be gone with the former answer.
+  useEffect(() => {
+    if (bytesShown.current === record.bytes) return;
+    bytesShown.current = record.bytes;
+    void asked.reload();
+  }, [record.bytes, asked.reload]);
   const save = async (binary: string) => {
     const done = await command(id, 'SET', wordOf(name), wordOf(binary), 'XX', 'KEEPTTL');
     if (done === null) throw new CallError(409, 'The key is gone: it expired, or was deleted.');
     said('Saved.');
-    asked.reload();
+    await asked.reload();
     onChanged();
   };
   return (

@@ -99,6 +99,7 @@ export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }:
 }
 
 export interface ValueEditorProps extends Omit<ValueFieldProps, 'edit'> {
+  /** Ends when `value` is what was saved. */
   save(binary: string): Promise<unknown>;
 }
 
@@ -110,9 +111,11 @@ export function ValueEditor({ save, ...props }: ValueEditorProps) {
   };
   const send = async (event: Event) => {
     event.preventDefault();
+    const sent = typed.value;
     try {
       await save(editedBytes(props.value, edit));
-      undo();
+      // What is typed meanwhile stays.
+      if (typed.value === sent) undo();
     } catch (error) {
       failed(error);
     }

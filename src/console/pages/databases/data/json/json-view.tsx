@@ -40,7 +40,7 @@ function LoadedJson({ id, name, onChanged }: Omit<TypeViewProps, 'record'>) {
     const [first = '', ...rest] = words;
     await command(id, first, key, ...rest);
     said('Saved.');
-    asked.reload();
+    await asked.reload();
     onChanged();
   };
   const save = (binary: string) => change('JSON.SET', '$', textOf(binary) ?? '');
