@@ -130,7 +130,7 @@ class BatchQueue implements JournalFollower {
     this.#bytes += message.bytes.length;
     const isFull = this.#bytes > maxQueuedBytes;
     if (isFull) this.stop();
-    if (isFull || this.#bytes >= (linger?.enoughBytes ?? Number.POSITIVE_INFINITY)) this.#enough.abort();
+    if (isFull || this.#bytes >= (linger?.enoughBytes ?? Number.POSITIVE_INFINITY)) this.#endGathering();
     this.#wake();
   }
 
@@ -143,12 +143,17 @@ class BatchQueue implements JournalFollower {
   /** Nothing more is wanted. */
   interrupt(): void {
     this.#wake();
-    this.#enough.abort();
+    this.#endGathering();
   }
 
   stop(): void {
     this.#subscription?.stop();
     this.#subscription = undefined;
+  }
+
+  /** Aborting makes an error, also when it changes nothing, and behind a backlog every message would. */
+  #endGathering(): void {
+    if (!this.#enough.signal.aborted) this.#enough.abort();
   }
 
   #fail(error: unknown): void {
