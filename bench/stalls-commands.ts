@@ -172,12 +172,15 @@ export const COLLECTIONS: readonly Stall[] = [
     },
     repeats: 1,
   },
+  command('EVAL that calls it', ['EVAL', "return redis.call('ZUNIONSTORE','zstored',2,'zset','zother')", '0']),
+  command(`EVAL that calls ZRANGE of all ${MEMBERS}`, ['EVAL', "return #redis.call('ZRANGE','zset',0,-1)", '0']),
+  command('EVAL that calls SORT of them', ['EVAL', "return redis.call('SORT','zset','ALPHA','STORE','sorted')", '0']),
   command(`ZRANGE of all ${MEMBERS}`, ['ZRANGE', 'zset', '0', '-1', 'WITHSCORES']),
   command('COPY of a sorted set', ['COPY', 'zset', 'copied', 'REPLACE']),
   {
     ...command('SUNION of two', ['SUNION', 'sadded', 'sother']),
     before: async (stand) => {
-      await all(stand, [['DEL', 'zset', 'zother', 'zstored', 'copied', 'pushed']]);
+      await all(stand, [['DEL', 'zset', 'zother', 'zstored', 'sorted', 'copied', 'pushed']]);
       await all(stand, filled('SADD', 'sother', members));
     },
     repeats: 1,

@@ -207,7 +207,9 @@ export interface CommandContext {
    * @param isQuiet  its keyspace events are not told: the outer command has its own
    */
   call(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Reply;
-  /** The same, in slices of its own. */
+  /** Should it be called in slices? */
+  isLong(spec: CommandSpec, words: readonly ByteString[]): boolean;
+  /** The same as `call`, in slices of its own. */
   callInSlices(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Generator<void, Reply>;
   /** An empty keyspace of its own, where a value can be made before anybody sees it. */
   aside(): ReplayTarget;
@@ -284,7 +286,7 @@ export interface CommandSpec {
   /** They tell proxies and clients of clusters, in Redis's words (COMMAND INFO). */
   readonly tips?: readonly string[];
   readonly handler: Handler;
-  /** Used instead of `handler` outside of scripts; of `isLong`, only when that says so. */
+  /** Used instead of `handler` where whoever runs it can be left; of `isLong`, only when that says so. */
   readonly sliced?: SlicedHandler;
   /**
    * Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always.

@@ -55,6 +55,7 @@ export interface Caller {
 
 const REST_CALLER: Caller = {};
 
+type Question = (context: CommandContext) => boolean;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class KvEngine {
@@ -115,6 +116,7 @@ export class KvEngine {
       slots: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
+      isLong: (spec, words) => isSurelyLong(spec, words) ?? this.#isLongCall(spec, words),
       callInSlices: (spec, words, isQuiet = false) => this.#callInSlices(spec, words, isQuiet),
       aside: () => new KvEngine(random, server, NO_AUDIENCE, commands),
     };
@@ -141,11 +143,7 @@ export class KvEngine {
 
   /** Should it run in slices? */
   isLong(spec: CommandSpec, words: readonly ByteString[], nowMs: number, caller: Caller = REST_CALLER): boolean {
-    if (spec.sliced === undefined) return false;
-    if (spec.isLong === undefined) return true;
-    // Most commands ask this question, and it needs no context.
-    if (spec.isLong === hasManyWords) return words.length > MANY_WORDS;
-    return this.#saysYes(spec.isLong, words, nowMs, caller);
+    return isSurelyLong(spec, words) ?? this.#saysYes(spec.isLong as Question, words, nowMs, caller);
   }
 
   /** Does the script that the command runs declare that it writes nothing? @param words the first two will do */
@@ -153,20 +151,18 @@ export class KvEngine {
     return spec.readsOnly !== undefined && this.#saysYes(spec.readsOnly, words, 0, caller);
   }
 
-  /** A command that will be refused is neither long nor read-only. */
-  #saysYes(
-    question: (context: CommandContext) => boolean,
-    words: readonly ByteString[],
-    nowMs: number,
-    caller: Caller,
-  ): boolean {
+  #saysYes(question: Question, words: readonly ByteString[], nowMs: number, caller: Caller): boolean {
     this.#prepare(words, nowMs, caller);
-    try {
-      return question(this.#context);
-    } catch (refusal) {
-      if (refusal instanceof ErrorReply) return false;
-      throw refusal;
-    }
+    return isYes(question, this.#context);
+  }
+
+  /** The same of a command within a command. */
+  #isLongCall(spec: CommandSpec, words: readonly ByteString[]): boolean {
+    const outer = this.#args.words;
+    this.#args.words = words;
+    const isLong = isYes(spec.isLong as Question, this.#context);
+    this.#args.words = outer;
+    return isLong;
   }
 
   /** Begins a command that runs in slices; each call of `next` is one. A refusal is its reply. */
@@ -393,6 +389,24 @@ export class KvEngine {
       context.mayBlock = mayBlock;
       context.isNested = isNested;
     }
+  }
+}
+
+/** Undefined: its row is to be asked. */
+function isSurelyLong({ sliced, isLong }: CommandSpec, words: readonly ByteString[]): boolean | undefined {
+  if (sliced === undefined) return false;
+  if (isLong === undefined) return true;
+  // Most commands ask this question, and it needs no context.
+  return isLong === hasManyWords ? words.length > MANY_WORDS : undefined;
+}
+
+/** A command that will be refused is neither long nor read-only. */
+function isYes(question: Question, context: CommandContext): boolean {
+  try {
+    return question(context);
+  } catch (refusal) {
+    if (refusal instanceof ErrorReply) return false;
+    throw refusal;
   }
 }
 

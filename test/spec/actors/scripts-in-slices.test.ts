@@ -74,6 +74,32 @@ describe('a script that takes long', () => {
     expect(script.replies).to.deep.equal(['ready']);
   });
 
+  it('lets others write while a command that it calls takes long, and can be ended there', async () => {
+    const members = Array.from({ length: 12_000 }, (_, i) => `m${i}`);
+    await answered(stand.ask(actor, { commands: [['SADD', 's', ...members]] }));
+    const calling = "redis.call('set','half','1') return redis.call('zunionstore','d',1,'s')";
+    const script = evaluate(calling);
+    await stand.settle();
+    const read = stand.send(actor, 'EXISTS half d');
+    await answered(ofAnother('SET', 'k', 'v'));
+    expect([script.replies, read.replies]).to.deep.equal([undefined, undefined]);
+    await answered(script);
+    expect(script.replies).to.deep.equal([members.length]);
+    await answered(read);
+    expect(read.replies).to.deep.equal([2]);
+    await answered(stand.send(actor, 'DEL half d'));
+    const killed = evaluate(calling);
+    await stand.settle();
+    await answered(stand.ask(actor, { commands: [['SCRIPT', 'KILL']] }));
+    await answered(killed);
+    expect(killed.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it was killed/);
+    const after = stand.send(actor, 'EXISTS half d');
+    await answered(after);
+    expect(after.replies).to.deep.equal([0]);
+  });
+
   it('can be left where few instructions make much of little', () => {
     let nowMicros = 0;
     const engine = new KvEngine(seededRandom(1), { nowMicros: () => (nowMicros += 6000), info: () => new Map() });

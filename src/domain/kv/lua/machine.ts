@@ -10,10 +10,12 @@
  *       handler of Lua's can catch; the machine is unusable afterwards
  *  LUM2 the heap never exceeds MAX_HEAP_BYTES
  *  LUM3 pointers into the heap are used before anything that may allocate is called
- *  LUM4 a run is left where it has worked for as long as one may at a time, and only where Lua can go on
+ *  LUM4 a run is left where it has worked for as long as one may at a time, itself or what it has called, and only where
+ *       Lua can go on
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
 import { Stopped } from '../run.js';
+import type { Steps } from '../steps.js';
 import { type WorkClock, WorkMeter } from '../work-meter.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
@@ -110,13 +112,21 @@ export interface LuaApi {
 
 /** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
+const MASK_RETURN = 2;
 const MASK_COUNT = 8;
 /** What lua_resume and lua_status answer for a coroutine that has yielded. */
 const YIELDED = 1;
-/** Within lua_State of a 32-bit machine: depth of C calls, now and where it was resumed; and what it is checked by. */
+/**
+ * Within lua_State of a 32-bit machine: the call that runs and the one that is none, of what all run in; depth of C calls,
+ * now and where it was resumed; and what it is checked by.
+ */
+const STATE_CALL = 20;
+const STATE_FIRST_CALL = 40;
 const STATE_C_CALLS = 52;
 const STATE_HOOK_COUNT = 60;
 const STATE_HOOK = 68;
+/** Of what is known of a call. */
+const CALL_BYTES = 24;
 const PAGE_BYTES = 65_536;
 const SCRATCH_BYTES = 64 * 1024;
 const DEBUG_BYTES = 128;
@@ -158,6 +168,9 @@ export interface MeterLimits {
   readonly holdMs: number;
 }
 
+/** What a function of the host returns that raises what it has left on top of the stack. */
+export const RAISED = -1;
+
 /** Thrown when a run has held up others for too long. */
 export class HeldTooLong extends Stopped {}
 
@@ -181,6 +194,8 @@ export class LuaMachine {
   readonly #names = new Map<string, number>();
   readonly #hookIndex: number;
   readonly #functionIndexes = new Map<HostFunction, number>();
+  /** Indexes of those that may work in steps. */
+  readonly #stepped = new Set<number>();
   /** Measures the present slice. */
   readonly #meter = new WorkMeter({ nowMicros: () => 0 });
   /** When it may have used up what it may: then processor time is asked for. */
@@ -193,6 +208,13 @@ export class LuaMachine {
   #instructions = 0;
   /** It is done, and its long result is still to be taken. */
   #hasEnded = false;
+  /** What a function of the host still does before the run goes on, and the state that has called it. */
+  #work: Steps<number> | undefined;
+  #workFor: State = 0;
+  /** The state that is to be resumed with that many results of it, or `RAISED`. */
+  #answered: State = 0;
+  #results = 0;
+  #raising: State = 0;
   /** The coroutine that runs are: one serves until one fails in it. */
   #thread: State = 0;
   #threadRef = 0;
@@ -201,7 +223,8 @@ export class LuaMachine {
   /** Coroutines that have ended well, and can serve again. */
   readonly #rested: Coroutine[] = [];
 
-  constructor(hostFunctions: readonly HostFunction[]) {
+  /** @param stepped those of them that may work in steps */
+  constructor(hostFunctions: readonly HostFunction[], stepped: readonly HostFunction[]) {
     this.api = this.#instantiate();
     const { api } = this;
     this.memory = new LuaMemory(api.memory);
@@ -209,10 +232,14 @@ export class LuaMachine {
     this.#scratch = api.malloc(SCRATCH_BYTES);
     this.#debugAt = api.malloc(DEBUG_BYTES);
     this.#hookIndex = this.#install(hostFunctions);
+    for (const hostFunction of stepped) this.#stepped.add(this.#functionIndexes.get(hostFunction) as number);
     this.state = api.luaL_newstate();
     api.lua_sethook(this.state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK);
     const word = (offset: number) => this.memory.words[(this.state + offset) >> 2];
-    const isKnown = word(STATE_HOOK_COUNT) === INSTRUCTIONS_A_LOOK && word(STATE_HOOK) === this.#hookIndex;
+    const isKnown =
+      word(STATE_HOOK_COUNT) === INSTRUCTIONS_A_LOOK &&
+      word(STATE_HOOK) === this.#hookIndex &&
+      word(STATE_CALL) === word(STATE_FIRST_CALL);
     if (!isKnown || !this.#knowsMemory()) throw new Error('this is not the Lua whose states are known here');
   }
 
@@ -288,7 +315,7 @@ export class LuaMachine {
   }
 
   resume(state: State, args: number): ScriptState {
-    const status = this.api.lua_resume(state, args);
+    const status = this.api.lua_resume(state, state === this.#answered ? this.#takeAnswer(state) : args);
     if (status === YIELDED) return 'paused';
     return status === 0 ? 'done' : 'failed';
   }
@@ -330,7 +357,66 @@ export class LuaMachine {
     const { totalMs } = this.#limits;
     if (this.#spentMicros >= totalMs * 1000) throw new Stopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
-    return this.#runOn(0);
+    if (this.#work === undefined || this.#workOn(this.#work)) return this.#runOn(0);
+    this.#spentMicros += this.#meter.workedMicros();
+    return 'paused';
+  }
+
+  /** May the run be left by the function of the host that is called now? Lua can go on only where Lua has called it. */
+  canPause(state: State): boolean {
+    if (this.#leaveMicros === Number.POSITIVE_INFINITY || !this.canLeave(state)) return false;
+    const { words } = this.memory;
+    const calls = (words[(state + STATE_CALL) >> 2] as number) - (words[(state + STATE_FIRST_CALL) >> 2] as number);
+    return calls > CALL_BYTES;
+  }
+
+  /** Is it a function of the host that may work in steps? */
+  mayTakeSteps(state: State, index: number): boolean {
+    return this.#stepped.has(this.api.lua_tocfunction(state, index));
+  }
+
+  /**
+   * What a function of the host returns that works in steps: of these the last leaves results on top of the stack, and
+   * says how many, or `RAISED`. They may find other values there, and the same above those, whenever they go on.
+   * @throws Stopped where the run cannot be left
+   */
+  inSteps(state: State, work: Steps<number>): number {
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value === RAISED ? this.raise(state) : step.value;
+      if (!this.canPause(state)) this.checkMeter();
+      else if (this.#isSliceOver()) break;
+    }
+    this.#work = work;
+    this.#workFor = state;
+    return this.api.lua_yield(state, 0);
+  }
+
+  /** @returns is it done? */
+  #workOn(work: Steps<number>): boolean {
+    do {
+      const step = work.next();
+      if (step.done !== true) continue;
+      this.#work = undefined;
+      this.#answered = this.#workFor;
+      this.#results = step.value;
+      return true;
+    } while (!this.#isSliceOver());
+    return false;
+  }
+
+  #isSliceOver(): boolean {
+    return this.#meter.clock.nowMicros() > this.#leaveMicros;
+  }
+
+  /** How many values, on top of its stack, the call that has left the state returns. */
+  #takeAnswer(state: State): number {
+    this.#answered = 0;
+    if (this.#results !== RAISED) return this.#results;
+    // The call is over already, but for the hook that sees it return: what is raised there is raised by it.
+    this.#raising = state;
+    this.api.lua_sethook(state, this.#hookIndex, MASK_RETURN, 0);
+    return 1;
   }
 
   /** This is called once a run's results, or its error, were taken. */
@@ -547,6 +633,10 @@ export class LuaMachine {
   }
 
   #look(state: State): void {
+    if (this.#raising !== 0) {
+      this.#raising = 0;
+      this.raise(state);
+    }
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
     const ran = this.memory.words[(state + STATE_HOOK_COUNT) >> 2] as number;
     this.#instructions += ran;

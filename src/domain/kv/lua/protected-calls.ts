@@ -1,7 +1,8 @@
 /**
  * `pcall`, so that a run can be left within it: where it can be, what is called is a coroutine of its own. That pauses as
  * the run does, and so does the call, which goes on with it afterwards. A C function that has paused does not go on but
- * returns, so a few lines of Lua are around it.
+ * returns, so a few lines of Lua are around it; and Lua goes on only where Lua has called, so one is around what may work
+ * in steps.
  *
  * Elsewhere (in a metamethod, in a coroutine of the script's own, deep within other calls) it is Lua's, and is not left.
  */
@@ -9,14 +10,18 @@ import { LUA, type LuaMachine, MULTIPLE_RESULTS, type State } from './machine.js
 
 const SOURCE = `
 local begin, goOn = ...
+local function through(f, ...) return f(...) end
 local function finish(isOver, ...)
   if isOver then return ... end
   return finish(goOn())
 end
-return function(...) return finish(begin(...)) end`;
+return function(...) return finish(begin(through, ...)) end`;
 
 /** Within each other; each is a call within a call of the machine. Those beyond are Lua's, which has a bound of its own. */
 const MAX_DEPTH = 100;
+
+/** It stands in front of what `pcall` is given. */
+const THROUGH = 1;
 
 export const PROTECTED_CALL_PARTS = [begin, goOn];
 
@@ -30,7 +35,7 @@ export function pushProtectedCall(machine: LuaMachine, state: State): void {
 /** Is it over, and then what `pcall` answers. */
 function begin(machine: LuaMachine, state: State): number {
   const { api } = machine;
-  const given = api.lua_gettop(state);
+  const given = api.lua_gettop(state) - THROUGH;
   if (given === 0) {
     api.luaL_where(state, 2);
     machine.push(state, "bad argument #1 to 'pcall' (value expected)");
@@ -39,9 +44,10 @@ function begin(machine: LuaMachine, state: State): number {
   }
   if (machine.depth >= MAX_DEPTH || !machine.canLeave(state)) return callInPlace(machine, state);
   const inner = machine.enter(state);
-  if (api.lua_checkstack(inner, given) === 0) return overflow(machine, state);
-  api.lua_xmove(state, inner, given);
-  return step(machine, state, inner, given - 1);
+  const moved = machine.mayTakeSteps(state, THROUGH + 1) ? THROUGH + given : given;
+  if (api.lua_checkstack(inner, moved) === 0) return overflow(machine, state);
+  api.lua_xmove(state, inner, moved);
+  return step(machine, state, inner, moved - 1);
 }
 
 function goOn(machine: LuaMachine, state: State): number {
@@ -69,6 +75,7 @@ function overflow(machine: LuaMachine, state: State): never {
 
 function callInPlace(machine: LuaMachine, state: State): number {
   const { api } = machine;
+  api.lua_remove(state, THROUGH);
   const isDone = api.lua_pcall(state, api.lua_gettop(state) - 1, MULTIPLE_RESULTS, 0) === 0;
   if (!isDone) takeText(machine, state);
   if (api.lua_checkstack(state, 2) === 0) return machine.fail(state, 'stack overflow');

@@ -6,11 +6,12 @@ import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
 import { isOwnKey } from '../hash-slot.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
+import type { Steps } from '../steps.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
 import { VALUE_BYTES } from './lua-memory.js';
-import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import { type HostFunction, LUA, type LuaMachine, RAISED, type State } from './machine.js';
 import { formatG } from './number-text.js';
-import { pushError, pushReply } from './reply-to-lua.js';
+import { pushError, pushReply, pushReplyInSteps } from './reply-to-lua.js';
 import type { ScriptRun } from './script-run.js';
 
 const LOG_LEVELS = { LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3 } as const;
@@ -22,9 +23,15 @@ export const REDIS_CONSTANTS: readonly (readonly [string, number])[] = [
   ...Object.entries(REPLICATION),
 ];
 
+const call: HostFunction = (machine, state) => command(machine, state, true);
+const pcall: HostFunction = (machine, state) => command(machine, state, false);
+
+/** Those that may work in steps. */
+export const REDIS_IN_STEPS: readonly HostFunction[] = [call, pcall];
+
 export const REDIS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
-  ['call', (machine, state) => command(machine, state, true)],
-  ['pcall', (machine, state) => command(machine, state, false)],
+  ['call', call],
+  ['pcall', pcall],
   ['error_reply', errorReply],
   ['status_reply', statusReply],
   ['sha1hex', sha1hex],
@@ -47,13 +54,27 @@ export function sha1(text: ByteString): ByteString {
 function command(machine: LuaMachine, state: State, raises: boolean): number {
   const run = machine.run as ScriptRun;
   const words = commandWords(machine, state);
-  const reply = typeof words === 'string' ? new ErrorReply(`ERR ${words}`) : answer(run, words);
-  if (reply instanceof ErrorReply) {
-    pushError(machine, state, reply.text);
-    return raises ? machine.raise(state) : 1;
+  if (typeof words === 'string') return give(machine, state, new ErrorReply(`ERR ${words}`), raises);
+  const spec = admitted(run, words);
+  if (spec instanceof ErrorReply) return give(machine, state, spec, raises);
+  const { context } = run;
+  context.audience.noteScriptCall?.(spec, words);
+  seeProtocol(run);
+  if (spec.sliced !== undefined && context.isLong(spec, words) && machine.canPause(state)) {
+    return machine.inSteps(state, answerInSteps(machine, state, spec, words, raises));
   }
-  pushReply(machine, state, reply, run.protocol);
-  return 1;
+  const reply = context.call(spec, words);
+  context.statistics.count(spec, 0, reply instanceof ErrorReply ? reply.text : undefined);
+  return give(machine, state, reply, raises);
+}
+
+function give(machine: LuaMachine, state: State, reply: Reply, raises: boolean): number {
+  if (!(reply instanceof ErrorReply)) {
+    pushReply(machine, state, reply, (machine.run as ScriptRun).protocol);
+    return 1;
+  }
+  pushError(machine, state, reply.text);
+  return raises ? machine.raise(state) : 1;
 }
 
 /** The arguments as words; or what is wrong with them. */
@@ -84,29 +105,46 @@ function numberWord(number: number): ByteString {
   return Number.isFinite(number) ? formatDouble(number) : formatG(number, 17);
 }
 
-function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
+/** A command that takes long, and whose reply may be long. */
+function* answerInSteps(
+  machine: LuaMachine,
+  state: State,
+  spec: CommandSpec,
+  words: readonly ByteString[],
+  raises: boolean,
+): Steps<number> {
+  const run = machine.run as ScriptRun;
+  const { context } = run;
+  const slices = context.callInSlices(spec, words);
+  let step = slices.next();
+  while (step.done !== true) {
+    yield;
+    seeProtocol(run);
+    step = slices.next();
+  }
+  const reply = step.value;
+  const isRefused = reply instanceof ErrorReply;
+  context.statistics.count(spec, 0, isRefused ? reply.text : undefined);
+  if (isRefused) pushError(machine, state, reply.text);
+  else yield* pushReplyInSteps(machine, state, reply, run.protocol);
+  return isRefused && raises ? RAISED : 1;
+}
+
+/** The command, or why it may not be called. */
+function admitted(run: ScriptRun, words: readonly ByteString[]): CommandSpec | ErrorReply {
   const spec = run.context.commands.admit(words);
-  if (spec instanceof ErrorReply) {
-    const isArity = spec.text.startsWith('ERR wrong number of arguments');
-    return new ErrorReply(
-      isArity
-        ? 'ERR Wrong number of args calling Redis command from script'
-        : 'ERR Unknown Redis command called from script',
-    );
-  }
-  const refusal = refusalOf(run, spec, words);
-  if (refusal !== undefined) return refusal;
-  const context = run.context as { protocol: 2 | 3 };
-  const { protocol } = context;
-  context.protocol = run.protocol;
-  run.context.audience.noteScriptCall?.(spec, words);
-  try {
-    const reply = run.context.call(spec, words);
-    run.context.statistics.count(spec, 0, reply instanceof ErrorReply ? reply.text : undefined);
-    return reply;
-  } finally {
-    context.protocol = protocol;
-  }
+  if (!(spec instanceof ErrorReply)) return refusalOf(run, spec, words) ?? spec;
+  const isArity = spec.text.startsWith('ERR wrong number of arguments');
+  return new ErrorReply(
+    isArity
+      ? 'ERR Wrong number of args calling Redis command from script'
+      : 'ERR Unknown Redis command called from script',
+  );
+}
+
+/** The form that the script has chosen for replies is seen by its commands; by others that of who has sent it, each time. */
+function seeProtocol({ context, protocol }: ScriptRun): void {
+  (context as { protocol: 2 | 3 }).protocol = protocol;
 }
 
 const NOT_FROM_SCRIPTS = new ErrorReply('ERR This Redis command is not allowed from script');

@@ -14,6 +14,8 @@ import {
   SimpleString,
   VerbatimReply,
 } from '../reply.js';
+import { SlicePace } from '../slices.js';
+import { BYTES_A_LOOKUP, inOneStep, SLICE_ITEMS, type Steps } from '../steps.js';
 import type { LuaMachine, State } from './machine.js';
 
 /** Leaves one value on the stack. */
@@ -50,20 +52,29 @@ function pushRich(machine: LuaMachine, state: State, reply: Reply): void {
     api.lua_setfield(state, -2, machine.name('format'));
     api.lua_setfield(state, -2, machine.name('verbatim_string'));
   } else if (reply instanceof MapReply || reply instanceof KeyedReply) {
-    pushMap(machine, state, reply.items, 'map');
+    inOneStep(pushMap(machine, state, reply.items, 'map'));
   } else if (reply instanceof SetReply) {
-    pushMap(
-      machine,
-      state,
-      reply.items.flatMap((item) => [item, new BooleanReply(true)]),
-      'set',
-    );
+    inOneStep(pushMap(machine, state, withTrue(reply.items), 'set'));
   } else if (reply instanceof PairsReply) {
     pushList(machine, state, pairsOf(reply.items), 3);
   } else if (Array.isArray(reply)) {
     pushList(machine, state, reply as readonly Reply[], 3);
   } else {
     pushFlat(machine, state, reply);
+  }
+}
+
+/** The same, in steps where it holds much. */
+export function* pushReplyInSteps(machine: LuaMachine, state: State, reply: Reply, protocol: 2 | 3): Steps<void> {
+  const isRich = protocol === 3;
+  if (isRich && (reply instanceof MapReply || reply instanceof KeyedReply)) {
+    yield* pushMap(machine, state, reply.items, 'map');
+  } else if (isRich && reply instanceof SetReply) {
+    yield* pushMap(machine, state, withTrue(reply.items), 'set');
+  } else {
+    const list = isRich && reply instanceof PairsReply ? pairsOf(reply.items) : flatten(reply);
+    if (Array.isArray(list)) yield* pushListInSteps(machine, state, list as readonly Reply[], protocol);
+    else pushReply(machine, state, reply, protocol);
   }
 }
 
@@ -77,17 +88,55 @@ function pushList(machine: LuaMachine, state: State, items: readonly Reply[], pr
   }
 }
 
-function pushMap(machine: LuaMachine, state: State, items: readonly Reply[], field: string): void {
+function* pushListInSteps(machine: LuaMachine, state: State, items: readonly Reply[], protocol: 2 | 3): Steps<void> {
   const { api } = machine;
+  const pace = new SlicePace();
+  api.lua_checkstack(state, 4);
+  api.lua_createtable(state, items.length, 0);
+  for (let i = 0; i < items.length; i += 1) {
+    const item = items[i] as Reply;
+    if (isLongList(item)) yield* pushReplyInSteps(machine, state, item, protocol);
+    else pushReply(machine, state, item, protocol);
+    api.lua_rawseti(state, -2, i + 1);
+    if (pace.isDue(workOfItem(item))) yield;
+  }
+}
+
+/** What is in a map is in RESP3's forms. */
+function* pushMap(machine: LuaMachine, state: State, items: readonly Reply[], field: string): Steps<void> {
+  const { api } = machine;
+  const pace = new SlicePace();
   api.lua_checkstack(state, 6);
   api.lua_createtable(state, 0, 1);
   api.lua_createtable(state, 0, items.length / 2);
   for (let i = 0; i + 1 < items.length; i += 2) {
+    const value = items[i + 1] as Reply;
     pushReply(machine, state, items[i] as Reply, 3);
-    pushReply(machine, state, items[i + 1] as Reply, 3);
+    if (isLongList(value)) yield* pushReplyInSteps(machine, state, value, 3);
+    else pushReply(machine, state, value, 3);
     api.lua_rawset(state, -3);
+    if (pace.isDue(1 + workOfItem(value))) yield;
   }
   api.lua_setfield(state, -2, machine.name(field));
+}
+
+function withTrue(items: readonly Reply[]): Reply[] {
+  return items.flatMap((item) => [item, new BooleanReply(true)]);
+}
+
+function isLongList(reply: Reply): boolean {
+  const list = flatten(reply);
+  return Array.isArray(list) && list.length > SLICE_ITEMS;
+}
+
+/** In lookups; of a list that was pushed in steps, what is left to be counted. */
+function workOfItem(reply: Reply): number {
+  if (typeof reply === 'string') return 1 + reply.length / BYTES_A_LOOKUP;
+  const list = flatten(reply);
+  if (!Array.isArray(list) || list.length > SLICE_ITEMS) return 1;
+  let work = 1;
+  for (const item of list as readonly Reply[]) work += workOfItem(item);
+  return work;
 }
 
 function pushField(machine: LuaMachine, state: State, field: string, text: string): void {

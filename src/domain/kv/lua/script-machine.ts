@@ -8,7 +8,7 @@ import { type HostFunction, LuaMachine, REGISTRY_INDEX } from './machine.js';
 import { MATH_FUNCTIONS, OS_FUNCTIONS } from './math-library.js';
 import { MSGPACK_CONSTANTS, MSGPACK_FUNCTIONS } from './msgpack-library.js';
 import { PATTERN_FUNCTIONS, PATTERN_HELPERS } from './patterns.js';
-import { LOADING_FUNCTIONS, REDIS_CONSTANTS, REDIS_FUNCTIONS } from './redis-library.js';
+import { LOADING_FUNCTIONS, REDIS_CONSTANTS, REDIS_FUNCTIONS, REDIS_IN_STEPS } from './redis-library.js';
 import { fill, type LibraryTable, openSandbox, SANDBOX_FUNCTIONS, shield } from './sandbox.js';
 import { STRUCT_FUNCTIONS } from './struct-library.js';
 
@@ -44,7 +44,7 @@ const HOST_FUNCTIONS: readonly HostFunction[] = [
 
 /** @param redisVersion as INFO shows it */
 export function scriptMachine(redisVersion: string): ScriptMachine {
-  const machine = new LuaMachine(HOST_FUNCTIONS);
+  const machine = new LuaMachine(HOST_FUNCTIONS, REDIS_IN_STEPS);
   const { api, state } = machine;
   const versions = versionFields(redisVersion);
   const libraries = new Map<string, LibraryTable>([

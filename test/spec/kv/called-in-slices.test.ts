@@ -1,0 +1,215 @@
+/**
+ * What a script calls runs in slices where it takes long, and is to the script, and to the database, what it is in one go.
+ * Proves LUM4, RU2.
+ */
+import { expect } from 'chai';
+import {
+  admit,
+  type CommandSpec,
+  digestOf,
+  KvEngine,
+  Paused,
+  type Reply,
+  type ServerInfo,
+} from '../../../src/domain/kv/index.js';
+import { readable, seededRandom } from '../../support/kv-bench.js';
+import { NOW } from '../../support/kv-case.js';
+
+const MANY = 2400;
+/** Enough for a command about all of them to be long, and for its copy to take some slices. */
+const MEMBERS = 12_000;
+const keys = Array.from({ length: MANY }, (_, i) => `k${i}`);
+const pairs = keys.flatMap((key, i) => [key, String(i)]);
+const members = Array.from({ length: MEMBERS }, (_, i) => `m${i}`);
+const scored = members.flatMap((member, i) => [String((i * 7919) % MEMBERS), member]);
+const entries = members.map((_, i) => ['XADD', 'x', `${i + 1}-0`, 'f', String(i)]);
+/** What the scripts are about, by the key; `k1` stands for all like it. */
+const FILLED: readonly (readonly string[])[] = [
+  ['MSET', ...pairs],
+  ['ZADD', 'z', ...scored],
+  ['ZADD', 'y', ...scored.map((word, i) => (i % 2 === 0 ? word : `o${word}`))],
+  ['RPUSH', 'l', ...members],
+  ['RPUSH', 'numbers', ...members.map((_, i) => String(MEMBERS - i)), 'none'],
+  ['HSET', 'h', ...members.flatMap((member) => [member, 'v'])],
+  ['SADD', 's', ...members],
+];
+const filledFor = (words: readonly string[]): (readonly string[])[] => [
+  ...FILLED.filter(([, key = '']) => words.some((word) => word === key || word === '*' || word.includes(`'${key}'`))),
+  ...(words.includes('x') ? entries : []),
+];
+const CALL = 'return redis.call(unpack(ARGV))';
+
+/** Of an engine whose slices are over whenever somebody looks, if it may pause. */
+class Stand {
+  readonly engine: KvEngine;
+  pauses = 0;
+  #looks = 0;
+
+  constructor(
+    readonly mayPause: boolean,
+    about: readonly string[],
+  ) {
+    const server: ServerInfo = {
+      nowMicros: () => {
+        this.#looks += 1;
+        return this.mayPause ? this.#looks * 6000 : 0;
+      },
+      workedMicros: () => 0,
+      info: () => new Map(),
+    };
+    this.engine = new KvEngine(seededRandom(1), server);
+    for (const words of filledFor(about)) this.engine.execute(admit(words) as CommandSpec, words, NOW);
+    this.engine.effects.take();
+  }
+
+  /** @param atMost pauses, upon which it is stopped */
+  run(words: readonly string[], atMost = Number.POSITIVE_INFINITY): unknown {
+    const { engine } = this;
+    const caller = { mayPause: this.mayPause };
+    const answer = engine.execute(admit(words) as CommandSpec, words, NOW, caller);
+    this.pauses = 0;
+    if (!(answer instanceof Paused)) return readable(answer as Reply);
+    const rest = engine.rest(answer, words, caller);
+    for (;;) {
+      this.pauses += 1;
+      expect(engine.effects.take(), 'what is half done').to.have.length(0);
+      if (this.pauses > atMost) return readable(rest.stop('it was killed'));
+      const reply = rest.next(NOW);
+      if (reply !== undefined) return readable(reply);
+    }
+  }
+
+  look(): unknown {
+    const { keyspace } = this.engine;
+    return [digestOf(this.engine), keyspace.size, keyspace.bytes, keyspace.expiring];
+  }
+}
+
+/** The same script in one go and in slices. */
+function both(script: string, ...args: readonly string[]): { reply: unknown; pauses: number } {
+  const words = ['EVAL', script, '0', ...args];
+  const whole = new Stand(false, words);
+  const sliced = new Stand(true, words);
+  const reply = sliced.run(words);
+  expect(reply).to.deep.equal(whole.run(words));
+  expect(sliced.look()).to.deep.equal(whole.look());
+  return { reply, pauses: sliced.pauses };
+}
+
+describe('key-value: a command that a script calls', () => {
+  for (const words of [
+    ['ZUNIONSTORE', 'd', '2', 'z', 'y'],
+    ['SORT', 'l', 'ALPHA', 'STORE', 'd'],
+    ['SORT', 'l', 'ALPHA', 'DESC'],
+    ['LRANGE', 'l', '0', '-1'],
+    ['ZRANGE', 'z', '0', '-1', 'WITHSCORES'],
+    ['HGETALL', 'h'],
+    ['SMEMBERS', 's'],
+    ['SUNIONSTORE', 'd', 's', 'z2'],
+    ['XRANGE', 'x', '-', '+'],
+    ['MGET', ...keys],
+    ['MSET', ...pairs],
+    ['DEL', ...keys],
+    ['COPY', 'z', 'd'],
+    ['KEYS', '*'],
+    ['ZREMRANGEBYRANK', 'z', '0', '11000'],
+  ]) {
+    it(`runs in slices: ${words.slice(0, 4).join(' ')}`, () => {
+      const { pauses } = both(CALL, ...words);
+      expect(pauses, 'pauses').to.be.greaterThan(4);
+    });
+  }
+
+  for (const words of [
+    ['HGETALL', 'h'],
+    ['ZRANGE', 'z', '0', '-1', 'WITHSCORES'],
+    ['SMEMBERS', 's'],
+  ]) {
+    it(`answers in the richer form, in slices: ${words[0]}`, () => {
+      const kinds =
+        "for _,k in ipairs({'map','set'}) do if r[k] then local n=0 for _ in pairs(r[k]) do n=n+1 end return {k,n} end end return {#r, r[1][1], r[1][2].double}";
+      const { pauses } = both(`redis.setresp(3) local r=redis.call(unpack(ARGV)) ${kinds}`, ...words);
+      expect(pauses).to.be.greaterThan(4);
+    });
+  }
+
+  it('fails where it was called, at that place', () => {
+    const { reply, pauses } = both("local x=1\nredis.call('SORT','numbers')\nreturn 'behind'");
+    expect(reply).to.match(
+      /^-ERR One or more scores can't be converted into double script: [0-9a-f]{40}, on @user_script:2\.$/,
+    );
+    expect(pauses).to.be.greaterThan(4);
+  });
+
+  for (const [what, script] of [
+    ['redis.pcall', "return redis.pcall('SORT','numbers').err"],
+    ['pcall', "local ok,e=pcall(redis.call,'SORT','numbers') return {ok and 1 or 0,e}"],
+    [
+      'pcall of a function',
+      "local ok,e=pcall(function() return redis.call('SORT','numbers') end) return {ok and 1 or 0,e}",
+    ],
+    ['pcall within pcall', "local _,ok,e=pcall(pcall,redis.call,'SORT','numbers') return {ok and 1 or 0,e}"],
+  ] as const) {
+    it(`hands its error to ${what}, and the script goes on`, () => {
+      const { reply, pauses } = both(`${script.replace('return', "redis.call('SET','went','on') return")}`);
+      expect(JSON.stringify(reply)).to.include('scores');
+      expect(pauses).to.be.greaterThan(4);
+    });
+  }
+
+  it('answers through pcall, again and again', () => {
+    const script =
+      "local n=0 for i=1,3 do local ok,r=pcall(redis.call,'LRANGE','l',0,-1) n=n+#r redis.pcall('SORT','numbers') end return {n,pcall(function(...) return select('#',...),redis.call('ZCARD','z') end,1,2)}";
+    const { reply, pauses } = both(script);
+    expect(reply).to.deep.equal([3 * MEMBERS, 1, 2, MEMBERS]);
+    expect(pauses).to.be.greaterThan(12);
+  });
+
+  it('runs in one go where the script cannot be left', () => {
+    const script =
+      "local r={} for i,f in ipairs({function() return #redis.call('SORT','l','ALPHA') end}) do r[i]=coroutine.wrap(f)() end local t=setmetatable({},{__index=function() return redis.call('SORT','numbers') end}) return {r[1],pcall(function() return t.x end)}";
+    const { reply } = both(script);
+    expect(JSON.stringify(reply)).to.include(`[${MEMBERS},null,`);
+  });
+
+  for (const words of [
+    ['ZUNIONSTORE', 'd', '2', 'z', 'y'],
+    ['SORT', 'l', 'ALPHA', 'STORE', 'z'],
+    ['MSET', ...pairs.map((word) => `${word}x`)],
+    ['DEL', ...keys, 'z', 'h'],
+    ['LRANGE', 'l', '0', '-1'],
+  ]) {
+    it(`is undone with the script that is stopped at one of its pauses: ${words[0]}`, () => {
+      const stand = new Stand(true, words);
+      const before = stand.look();
+      const script = `redis.call('SET','first','1') ${CALL}`;
+      let pauses = 1;
+      for (; ; pauses *= 3) {
+        const reply = stand.run(['EVAL', script, '0', ...words], pauses);
+        if (stand.pauses <= pauses) break;
+        expect(reply).to.match(/^-ERR Script stopped: it was killed/);
+        expect(stand.look()).to.deep.equal(before);
+      }
+      expect(pauses).to.be.greaterThan(3);
+      expect(stand.run(['EVAL', "return redis.call('GET','first')", '0'])).to.equal('1');
+    });
+  }
+
+  it('is work of its script, and ends it when that is over', () => {
+    let nowMicros = 0;
+    const engine = new KvEngine(seededRandom(1), {
+      nowMicros: () => (nowMicros += 6000),
+      info: () => new Map(),
+      scriptLimits: { totalMs: 50, holdMs: 250 },
+    });
+    for (const words of filledFor(['l'])) engine.execute(admit(words) as CommandSpec, words, NOW);
+    const words = ['EVAL', "redis.call('SET','half','1') return redis.call('SORT','l','ALPHA')", '0'];
+    const caller = { mayPause: true };
+    const answer = engine.execute(admit(words) as CommandSpec, words, NOW, caller);
+    const rest = engine.rest(answer as Paused, words, caller);
+    let reply: Reply | undefined;
+    while (reply === undefined) reply = rest.next(NOW);
+    expect(readable(reply)).to.match(/^-ERR Script stopped: it took longer than 50 ms/);
+    expect(engine.keyspace.isThere('half')).to.equal(false);
+  });
+});
