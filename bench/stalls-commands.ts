@@ -47,6 +47,16 @@ const ask =
 function command(name: string, asked: Words, ...before: readonly Words[]): Stall {
   return { name, before: (stand) => all(stand, before), work: sent(asked) };
 }
+function transaction(name: string, commands: readonly Words[]): Stall {
+  let bytes: Buffer | undefined;
+  return {
+    name,
+    work: (stand) => {
+      bytes ??= Buffer.concat([['MULTI'], ...commands, ['EXEC']].map(encoded));
+      return stand.link.send(bytes);
+    },
+  };
+}
 function sent(asked: Words): (stand: StallStand) => Promise<unknown> {
   let bytes: Buffer | undefined;
   return (stand) => {
@@ -99,6 +109,10 @@ export const MANY_KEYS: readonly Stall[] = [
       for (let i = 0; i < 20; i += 1) await millrace.post('/multi-exec', sets);
     },
   },
+  transaction(
+    `MULTI of ${MANY} SETs`,
+    numbered(MANY, (i) => ['SET', keyAt(i), valueAt(i)]),
+  ),
   {
     name: `${EXPIRING} keys that expire at once`,
     before: async ({ millrace }, progress) => {
