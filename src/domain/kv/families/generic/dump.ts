@@ -44,6 +44,8 @@ function* documentOf(context: CommandContext, key: ByteString): Generator<void, 
   const spec = context.commands.find(words);
   const text: Reply = spec === undefined ? null : yield* context.callInSlices(spec, words);
   if (typeof text !== 'string') throw badFormat;
+  // To put the text together took a while, and so does to copy it.
+  yield;
   return text;
 }
 

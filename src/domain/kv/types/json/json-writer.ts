@@ -55,7 +55,9 @@ export function* writeJson(
   onBytes?.(text.written.length);
   if (pieces.length === 0) return text.written;
   pieces.push(Buffer.from(text.written, 'latin1'));
-  return Buffer.concat(pieces).toString('latin1');
+  const whole = Buffer.concat(pieces);
+  yield;
+  return whole.toString('latin1');
 }
 
 class JsonText {

@@ -3,12 +3,12 @@
  * an RDB file, the version of that form and a checksum.
  */
 import type { ByteString } from '../../../../kernel/index.js';
-import { bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
+import { bytesOfBuffer } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
 import { MAX_FIELD_EXPIRY_MS } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { SlicePace } from '../../slices.js';
-import { inOneStep, workOf } from '../../steps.js';
+import { BYTES_A_LOOKUP, inOneStep, workOf } from '../../steps.js';
 import { crc64InSteps } from '../crc64.js';
 import type { Stream } from '../stream.js';
 import { DUMP_TYPES } from './dump-types.js';
@@ -49,7 +49,7 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
     case 'json':
       writeJson(out, json);
   }
-  return yield* sealInSteps(out.toBytes(), version);
+  return yield* sealInSteps(out.pieces, version);
 }
 
 export function encodeStringDump(value: ByteString): ByteString {
@@ -61,23 +61,31 @@ export function encodeLongString(value: ByteString): Generator<void, ByteString>
   const out = new RdbWriter();
   out.byte(DUMP_TYPES.string);
   out.string(value);
-  return sealInSteps(out.toBytes(), WRITTEN_VERSION);
+  return sealInSteps(out.pieces, WRITTEN_VERSION);
 }
 
 /** Version and checksum behind the body. */
 export function sealPayload(body: ByteString, version = WRITTEN_VERSION): ByteString {
-  return inOneStep(sealInSteps(body, version));
+  return inOneStep(sealInSteps([body], version));
 }
 
-function* sealInSteps(body: ByteString, version: number): Generator<void, ByteString> {
-  const footed = `${body}${String.fromCharCode(version & 0xff, version >> 8)}`;
-  const bytes = bufferOfBytes(`${footed}${ROOM_FOR_CHECKSUM}`);
-  yield;
-  bytes.set(yield* crc64InSteps(bytes, footed.length), footed.length);
+function* sealInSteps(pieces: readonly ByteString[], version: number): Generator<void, ByteString> {
+  let length = VERSION_BYTES;
+  for (const piece of pieces) length += piece.length;
+  const bytes = Buffer.allocUnsafeSlow(length + CHECKSUM_BYTES);
+  const pace = new SlicePace();
+  let at = 0;
+  for (const piece of pieces) {
+    at += bytes.write(piece, at, 'latin1');
+    if (pace.isDue(piece.length / BYTES_A_LOOKUP)) yield;
+  }
+  bytes.writeUInt16LE(version, at);
+  bytes.set(yield* crc64InSteps(bytes, length), length);
   return bytesOfBuffer(bytes);
 }
 
-const ROOM_FOR_CHECKSUM = '\0'.repeat(8);
+const VERSION_BYTES = 2;
+const CHECKSUM_BYTES = 8;
 
 function* eachWord(value: Collection, from: number, take: (word: ByteString) => void): Generator<void, void> {
   const pace = new SlicePace();

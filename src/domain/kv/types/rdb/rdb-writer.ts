@@ -1,6 +1,6 @@
 /**
- * Values in the form of Redis's RDB files: lengths, strings, doubles. Bytes are collected as a byte string, which is
- * laid out in memory every so often: all at once, that would take long at the end.
+ * Values in the form of Redis's RDB files: lengths, strings, doubles. Bytes are collected as byte strings that lie in memory
+ * as they are: to lay out all at once would take long at the end.
  */
 import { type ByteString, bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
 import { parseInt64 } from '../../numbers.js';
@@ -12,15 +12,21 @@ const MAX_OPEN_BYTES = 16 * 1024;
 const scratch = Buffer.alloc(9);
 
 export class RdbWriter {
-  #settled: ByteString = '';
+  readonly #settled: ByteString[] = [];
+  #settledBytes = 0;
   #open: ByteString = '';
 
   get length(): number {
-    return this.#settled.length + this.#open.length;
+    return this.#settledBytes + this.#open.length;
   }
 
   toBytes(): ByteString {
-    return this.#settled + this.#open;
+    return this.pieces.join('');
+  }
+
+  /** All of it, in order. */
+  get pieces(): readonly ByteString[] {
+    return [...this.#settled, this.#open];
   }
 
   byte(value: number): void {
@@ -30,7 +36,7 @@ export class RdbWriter {
   raw(bytes: ByteString): void {
     if (bytes.length > MAX_OPEN_BYTES) {
       this.#settle();
-      this.#settled += bytes;
+      this.#keep(bytes);
       return;
     }
     this.#open += bytes;
@@ -72,8 +78,13 @@ export class RdbWriter {
   }
 
   #settle(): void {
-    this.#settled += bytesOfBuffer(bufferOfBytes(this.#open));
+    this.#keep(bytesOfBuffer(bufferOfBytes(this.#open)));
     this.#open = '';
+  }
+
+  #keep(piece: ByteString): void {
+    this.#settled.push(piece);
+    this.#settledBytes += piece.length;
   }
 
   #integer(value: number): boolean {
