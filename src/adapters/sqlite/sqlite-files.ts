@@ -81,6 +81,9 @@ export class SqliteFiles implements SqlFiles {
 
 function beginWith(database: Database): void {
   database.get('PRAGMA locking_mode = EXCLUSIVE');
+  // A file that is new gets its header here, with seven syncs that keep nothing: the first copy of the log syncs all of it.
+  // Without them a power loss leaves no file, or one that cannot be read, and either is made anew.
+  database.exec('PRAGMA synchronous = OFF');
   // Before anything is written: it cannot be changed later.
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.get('PRAGMA journal_mode = WAL');

@@ -1,6 +1,6 @@
 /** Files of tables: what a kill leaves, and what is said of a file that is none. Proves SQ1–SQ3. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -59,6 +59,33 @@ describe('a file of tables', () => {
     expect([insert.insert([1]), insert.insert([1])]).to.deep.equal([1, 0]);
     file.close();
   });
+
+  for (const [left, header] of [
+    ['nothing of its header', new Uint8Array()],
+    ['a page of zeros for its header', new Uint8Array(4096)],
+  ] as const) {
+    it(`has all or nothing, or says that it is damaged, where a power loss left ${left}`, () => {
+      const file = files.open();
+      file.exec('CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)');
+      const path = join(folder, 'some', 'tables.db');
+      const after = join(folder, 'after.db');
+      copyFileSync(`${path}-wal`, `${after}-wal`);
+      writeFileSync(after, header);
+      file.close();
+      const lost = new SqliteFiles(after);
+      let tables: unknown;
+      try {
+        const opened = lost.open();
+        tables = opened.prepare('SELECT count(*) AS tables FROM sqlite_schema').get([])?.tables;
+        if (tables === 1) expect(opened.prepare('SELECT id FROM t').all([])).to.deep.equal([{ id: 1 }]);
+        opened.close();
+      } catch (error) {
+        if (!(error instanceof SqlFailure)) throw error;
+        tables = error.isDamaged;
+      }
+      expect(tables).to.be.oneOf([0, 1, true]);
+    });
+  }
 
   it('opens after its process was killed in a transaction: with what was committed', () => {
     const path = join(folder, 'some', 'tables.db');
