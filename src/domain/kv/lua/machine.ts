@@ -635,6 +635,7 @@ export class LuaMachine {
   #look(state: State): void {
     if (this.#raising !== 0) {
       this.#raising = 0;
+      this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK);
       this.raise(state);
     }
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
