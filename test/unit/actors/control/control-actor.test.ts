@@ -102,7 +102,11 @@ describe('control view', () => {
       partitions: ['kv:db-first:0', 'kv:db-first:1'],
       role: 'standard',
       user: 'default',
+      permissions: undefined,
+      rules: undefined,
       limits: LIMITS,
+      networks: undefined,
+      isSuspended: undefined,
     });
     expect(view.grantFor('first-ro')).to.include({ role: 'read-only', user: 'default_ro' });
     expect(view.grantFor('nonsense')).to.equal(undefined);
