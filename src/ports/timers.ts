@@ -8,8 +8,8 @@ export abstract class Timers {
   abstract after(delayMs: number, action: () => void): Timer;
 
   /**
-   * As `after`, for what need not come to the moment: up to an eighth of a second earlier or later, together with others,
-   * so that a process that has nothing to do is woken up seldom.
+   * As `after`, for what comes again and again and need not come to the moment: the first time half of the delay earlier or
+   * later, a second at most, together with others, so that a process that has nothing to do is woken up seldom.
    */
   roughlyAfter(delayMs: number, action: () => void): Timer {
     return this.after(delayMs, action);
