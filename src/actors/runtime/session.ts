@@ -30,9 +30,10 @@ export interface SessionTimes {
 
 /**
  * Where nobody waits for a process to fall silent and no read hangs on its record, that has to be kept only from being
- * taken for one of the dead (`SESSION_UNCHANGED_MS`), and each renewal is a synced write.
+ * taken for one of the dead (`SESSION_UNCHANGED_MS`), and each renewal is a synced write. Nor is a heartbeat heard: what
+ * is left of it is a look at the clocks, which vouches for the time until the next one (guarded-clock.ts).
  */
-const RENEW_ALONE_MS = 60_000;
+const ALONE: Pick<SessionTimes, 'heartbeatMs' | 'renewMs'> = { heartbeatMs: 1000, renewMs: 60_000 };
 
 export interface ProcessSessionPorts {
   readonly leases: LeaseStore;
@@ -124,8 +125,8 @@ export class Session {
     }
     this.#beat();
     if (this.#state !== 'live') return;
-    this.#heartbeat = this.ports.timers.every(this.times.heartbeatMs, () => this.#beat());
-    const renewMs = this.membership.isAlone ? RENEW_ALONE_MS : this.times.renewMs;
+    const { heartbeatMs, renewMs } = this.membership.isAlone ? ALONE : this.times;
+    this.#heartbeat = this.ports.timers.every(heartbeatMs, () => this.#beat());
     this.#renewal = this.ports.timers.every(renewMs, () => this.#renew());
   }
 
