@@ -4,10 +4,17 @@
  *
  * Percentiles and maxima are those since the page was last made.
  *
- *  PRW1 a loop with next to nothing to do is looked at twice a second, not sampled: two hundred samples a second would be
- *      most of what an idle process does. A look that is late itself counts, so that a long stall out of idleness shows
+ *  PRW1 a loop with next to nothing to do is looked at once a second, not sampled: two hundred samples a second would be
+ *      most of what an idle process does. A look that is late itself counts, and so does what a round of the loop took at
+ *      least since the look before, so that a long stall out of idleness shows
  */
-import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
+import {
+  type IntervalHistogram,
+  monitorEventLoopDelay,
+  PerformanceObserver,
+  performance,
+  type UVMetrics,
+} from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import prom from 'prom-client';
 import type { Timer } from '../../ports/index.js';
@@ -15,9 +22,10 @@ import { onTheBeat } from './beat.js';
 
 /** How often the loop is sampled: fine enough for a bound of 20 ms, coarse enough to cost nothing. */
 const RESOLUTION_MS = 5;
-const LOOK_EVERY_MS = 500;
-/** In use for so much of the time between two looks, the loop is worth sampling. */
-const BUSY_MS = 25;
+const LOOK_EVERY_MS = 1000;
+/** In use for so much of the time between two looks, and by so many events, the loop is worth sampling. */
+const BUSY_MS = 50;
+const BUSY_EVENTS = 20;
 const NANOSECONDS = 1e9;
 
 export class ProcessWatch {
@@ -26,8 +34,9 @@ export class ProcessWatch {
   #look: Timer;
   #lookedAtMs = performance.now();
   #used = performance.eventLoopUtilization();
-  /** Of looks, since the page was last made. */
-  #latestLookMs = 0;
+  #counts = loopCounts();
+  /** As looks have found it, since the page was last made. */
+  #stalledMs = 0;
   #longestPauseMs = 0;
   #pausedMs = 0;
 
@@ -55,12 +64,17 @@ export class ProcessWatch {
   readonly #lookNow = (): void => {
     this.#look = onTheBeat(LOOK_EVERY_MS, this.#lookNow);
     const nowMs = performance.now();
-    this.#latestLookMs = Math.max(this.#latestLookMs, nowMs - this.#lookedAtMs - LOOK_EVERY_MS);
+    const lateMs = nowMs - this.#lookedAtMs - LOOK_EVERY_MS;
     this.#lookedAtMs = nowMs;
     const used = performance.eventLoopUtilization();
-    if (performance.eventLoopUtilization(used, this.#used).active >= BUSY_MS) this.#delay.enable();
-    else this.#delay.disable();
+    const { active: activeMs } = performance.eventLoopUtilization(used, this.#used);
     this.#used = used;
+    const before = this.#counts;
+    this.#counts = loopCounts();
+    const rounds = Math.max(1, this.#counts.loopCount - before.loopCount);
+    this.#stalledMs = Math.max(this.#stalledMs, lateMs, activeMs / rounds);
+    if (activeMs >= BUSY_MS && this.#counts.events - before.events >= BUSY_EVENTS) this.#delay.enable();
+    else this.#delay.disable();
   };
 
   #declare(registry: prom.Registry): void {
@@ -73,9 +87,9 @@ export class ProcessWatch {
       collect: () => {
         delay.set({ stat: 'p50' }, this.#late(this.#delay.percentile(50)));
         delay.set({ stat: 'p99' }, this.#late(this.#delay.percentile(99)));
-        delay.set({ stat: 'max' }, Math.max(this.#late(this.#delay.max), this.#latestLookMs / 1000));
+        delay.set({ stat: 'max' }, Math.max(this.#late(this.#delay.max), this.#stalledMs / 1000));
         this.#delay.reset();
-        this.#latestLookMs = 0;
+        this.#stalledMs = 0;
       },
     });
     const heap: prom.Gauge = new prom.Gauge({
@@ -108,4 +122,9 @@ export class ProcessWatch {
   #late(intervalNs: number): number {
     return Math.max(0, intervalNs / NANOSECONDS - RESOLUTION_MS / 1000);
   }
+}
+
+/** Since the thread began: rounds of the loop, and what came to it from outside. */
+function loopCounts(): UVMetrics {
+  return performance.nodeTiming.uvMetricsInfo;
 }
