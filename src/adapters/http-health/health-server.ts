@@ -41,7 +41,8 @@ const CHECKS_TIMEOUT_MS = 2_000;
 const UNANSWERED = 'checks';
 /** Requests have no bodies here; a few seconds are generous. */
 const REQUEST_TIMEOUT_MS = 5_000;
-const CONNECTIONS_CHECK_MS = 2_000;
+/** How late that may be noticed; it wakes up a process that has nothing else to do. */
+const CONNECTIONS_CHECK_MS = 10_000;
 /** A longer body of a request is not read, and its client has a moment to read why. */
 const MAX_BODY_BYTES = 64 * 1024;
 const LINGER_MS = 2_000;

@@ -26,6 +26,7 @@ import { PlainConnections, type PlainParts } from './plain-connections.js';
 import { FaceRequest } from './request-body.js';
 import { CLIENT_GONE, RequestMetrics } from './request-metrics.js';
 import { endRequest, RequestTraces } from './request-traces.js';
+import { lookForSlowClients } from './slow-clients.js';
 
 const HOST = 'host';
 /** Node's code for headers that are too large. */
@@ -86,8 +87,7 @@ export interface FaceServer {
 
 export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): FaceServer {
   const { limits, tls, clock, timers, freshness, name, metrics, tracing } = parts;
-  const requests = new RequestMetrics(name, metrics);
-  const told = { requests, traces: tracing && new RequestTraces(name, tracing) };
+  const told = { requests: new RequestMetrics(name, metrics), traces: tracing && new RequestTraces(name, tracing) };
   const server = boundedServer(limits, tls);
   const mostHeaderParts = 2 * limits.maxHeadersCount; // Names and values in turn.
   let isLeaving = false;
@@ -115,6 +115,7 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseRaw(socket, face.protocolRefusal(code)));
   const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
   const plain = isPlainToo ? plainConnectionsOf(server, parts, face, told) : undefined;
+  lookForSlowClients(server, limits.connectionsCheckingIntervalMs);
   server.on('connection', (socket: Socket) => {
     usedAtMs = clock.nowMs();
     sockets.add(socket);

@@ -25,9 +25,14 @@ export class CutLog {
     this.#cutsByReason.set(reason, { untilMs: clock.monotonicMs() + TOGETHER_MS, others: 0 });
   }
 
-  /** Has to be called now and then: it tells how many have followed. */
+  /** Nobody was cut whose followers are still counted. */
+  get isEmpty(): boolean {
+    return this.#cutsByReason.size === 0;
+  }
+
+  /** Has to be called now and then, until it is empty: it tells how many have followed. */
   sweep(): void {
-    if (this.#cutsByReason.size === 0) return;
+    if (this.isEmpty) return;
     const nowMs = this.ports.clock.monotonicMs();
     for (const [reason, { untilMs, others }] of this.#cutsByReason) {
       if (nowMs < untilMs) continue;

@@ -52,11 +52,6 @@ export function createRespServer(parts: RespServerParts): RespServer {
       : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket, false));
   // A TLS handshake has failed: its socket is gone already.
   server.on('tlsClientError', () => undefined);
-  let sweeping: Timer | undefined;
-  const sweep = () => {
-    connections.sweep();
-    sweeping = parts.timers.roughlyAfter(limits.sweepEveryMs, sweep);
-  };
 
   return {
     get connections() {
@@ -68,9 +63,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
     },
     listen: async (port, host) => {
       const acceptFailed = (error: Error) => parts.log.warn('resp.accept-failed', { error: describeError(error) });
-      const address = await listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
-      sweep();
-      return address;
+      return listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
     },
     close: async (deadline) => {
       const { timers, clock } = parts;
@@ -81,7 +74,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
       await untilSilent(() => clock.monotonicMs() - connections.usedAtMs(), { timers, closed });
       connections.endAll();
       await closed.promise;
-      sweeping?.cancel();
+      connections.stop();
     },
   };
 }
@@ -97,6 +90,7 @@ class ConnectionRegister {
 
   #accepted = 0;
   #rejected = 0;
+  #sweeping: Timer | undefined;
   /** Bytes of connections that have ended. */
   #inputBytes = 0;
   #outputBytes = 0;
@@ -126,6 +120,7 @@ class ConnectionRegister {
     this.#accepted += 1;
     face.clients.add(connection.client);
     connection.onEnd = () => this.#remove(connection, address);
+    this.#sweepLater();
   }
 
   counts(): RespCounts {
@@ -155,9 +150,20 @@ class ConnectionRegister {
     };
   }
 
-  sweep(): void {
-    this.face.cuts.sweep();
-    for (const connection of this.#connections) connection.sweep();
+  /** RSE2. Where nobody is connected, and nobody was lately of whom something is to be told, nothing wakes up the process. */
+  #sweepLater(): void {
+    if (this.#connections.size === 0 && this.face.cuts.isEmpty) return;
+    this.#sweeping ??= this.face.parts.timers.roughlyAfter(this.limits.sweepEveryMs, () => {
+      this.#sweeping = undefined;
+      this.face.cuts.sweep();
+      for (const connection of this.#connections) connection.sweep();
+      this.#sweepLater();
+    });
+  }
+
+  /** Nobody is connected any more. */
+  stop(): void {
+    this.#sweeping?.cancel();
   }
 
   /** When any of them was used last. */
