@@ -48,7 +48,7 @@ export interface JournalFollower {
   onMessage(message: StoredMessage): void;
   /** Called every `aliveEveryMs` or so, or more often, while the journal answers and nothing newer is known. */
   onAlive(): void;
-  /** Default: what an idle process pays little for, little more than a second. */
+  /** Default: what an idle process pays little for, a second or two. */
   readonly aliveEveryMs?: number | undefined;
 }
 

@@ -49,7 +49,7 @@ const RECONNECT_JITTER_MS = 100;
 const PING_INTERVAL_MS = 2000;
 const PINGS_UNANSWERED = 2;
 /** A server of our own is asked about its life by a `Pulse`, and by whoever waits for an answer of it. */
-const OWN_PING_INTERVAL_MS = 10_000;
+const OWN_PING_INTERVAL_MS = 60_000;
 /** It stores while it reads, so that a slow disk holds up its sign of life; and no other one could take its place. */
 const OWN_ALIVE_WITHIN_MS = 5000;
 

@@ -37,8 +37,10 @@ const DEFAULT_READ_TIMEOUT_MS = 15_000;
 const DEFAULT_ALIVE_EVERY_MS = 1250;
 /** The server sends a heartbeat after one to two times its interval, and half of one is for the way. */
 const HEARTBEATS_BETWEEN = 2.5;
+/** The same from a server of our own: it is asked, and all who follow are told at once. */
+const OWN_ALIVE_EVERY_MS = 2000;
 /** What a server of our own has forgotten without a word, which it never does, is missed after five of these. */
-const OWN_HEARTBEAT_MS = 10_000;
+const OWN_HEARTBEAT_MS = 30_000;
 const READ_HEARTBEAT_MS = 500;
 /** About two milliseconds of parsing, or one of the largest messages. */
 const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
@@ -115,8 +117,8 @@ export class JetStreamJournal implements Journal {
   }
 
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
-    const { aliveEveryMs = DEFAULT_ALIVE_EVERY_MS } = follower;
     const { pulse } = this.connections;
+    const { aliveEveryMs = pulse === undefined ? DEFAULT_ALIVE_EVERY_MS : OWN_ALIVE_EVERY_MS } = follower;
     const heartbeatMs = pulse === undefined ? aliveEveryMs / HEARTBEATS_BETWEEN : OWN_HEARTBEAT_MS;
     const isAlive = pulse && { pulse, everyMs: aliveEveryMs };
     const options = { stream: this.names.journalStream(shard), from, heartbeatMs, isAlive };
