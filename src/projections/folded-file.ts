@@ -34,11 +34,14 @@ export interface FoldedFileParts {
   beside?(signal: AbortSignal): Promise<void>;
   /** Removes what is older than is kept, some milliseconds' worth. @returns whether more waits. @throws SqlFailure */
   prune(): boolean;
-  /** Between two rounds; while more waits, a tenth of it. */
+  /** Between two rounds, while nothing more waits. */
   readonly pruneEveryMs: number;
   /** In the line about a pruning that failed. */
   readonly pruneFields?: Readonly<Record<string, string>>;
 }
+
+/** While more waits than one round removes. */
+const PRUNE_ON_AFTER_MS = 100;
 
 export class FoldedFile {
   #followers: readonly ShardFollower[] = [];
@@ -133,7 +136,7 @@ export class FoldedFile {
     if (this.#isStopped) return;
     this.#pruning = this.parts.timers.roughlyAfter(afterMs, () => {
       const isMore = this.#prune();
-      this.#pruneLater(isMore ? this.parts.pruneEveryMs / 10 : this.parts.pruneEveryMs);
+      this.#pruneLater(isMore ? PRUNE_ON_AFTER_MS : this.parts.pruneEveryMs);
     });
   }
 

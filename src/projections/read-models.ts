@@ -58,8 +58,8 @@ const DEFAULT_WAIT_MS = 2000;
 const DEFAULT_SEARCH_MS = 1000;
 /** Between looks for events that have grown old, when nothing happens. */
 const OLD_EVERY_MS = 60_000;
-/** Between two rounds of pruning; a tenth of it while more is old than one round removes. */
-const PRUNE_EVERY_MS = 1000;
+/** Between two rounds of pruning, while no more is old than one round removes. */
+const PRUNE_EVERY_MS = 2000;
 /** One round takes at most so long, and folding goes on between two of them. */
 const PRUNE_ROUND_MS = 30;
 

@@ -30,8 +30,9 @@ export interface DiskWatchOptions {
 
 /** A disk that fills at a gigabyte a second loses a reserve of 128 MiB no faster than it is noticed. */
 const LOOK_EVERY_MS = 100;
+const FASTEST_BYTES_PER_MS = 1_000_000;
 /** While there is plenty of space nobody needs to look that often. */
-const LOOK_SELDOM_MS = 2000;
+const LOOK_SELDOM_MS = 10_000;
 
 export class DiskWatch implements StorageGauge {
   #isFull = false;
@@ -48,8 +49,13 @@ export class DiskWatch implements StorageGauge {
   async start(): Promise<void> {
     const freeBytes = await this.#look();
     if (this.#isStopped) return;
-    const isNear = freeBytes !== undefined && freeBytes < this.options.reserveBytes * 8;
-    this.#timer = this.options.timers.roughlyAfter(isNear ? LOOK_EVERY_MS : LOOK_SELDOM_MS, () => void this.start());
+    this.#timer = this.options.timers.roughlyAfter(this.#roomForMs(freeBytes), () => void this.start());
+  }
+
+  /** For twice as long the reserve stays whole, however fast the disk fills: a look comes roughly when it is asked for. */
+  #roomForMs(freeBytes = 0): number {
+    const roomForMs = (freeBytes - this.options.reserveBytes) / FASTEST_BYTES_PER_MS / 2;
+    return Math.min(LOOK_SELDOM_MS, Math.max(LOOK_EVERY_MS, roomForMs));
   }
 
   stop(): void {

@@ -56,7 +56,7 @@ export interface StatisticsStatus extends FileStatus {
 const MODEL = 'statistics';
 /** SM1. */
 const LINGER_MS = 1000;
-const PRUNE_EVERY_MS = 5000;
+const PRUNE_EVERY_MS = 6000;
 /** SM2: how long a question waits for that, and how often it looks. */
 const WAIT_MS = 2000;
 const LOOK_EVERY_MS = 50;

@@ -35,7 +35,7 @@ const STATUS_SLOWER_BY = 1.25;
 const STARTING_STATUS_EVERY_MS = 5;
 const STATUS_EVERY_MS = 250;
 /** While it stays the same it is not told, and looked at less often. */
-const SAME_STATUS_EVERY_MS = 1000;
+const SAME_STATUS_EVERY_MS = 2000;
 
 /** Settles when it is told to stop; the port is left open. */
 export async function answerUntilStopped<Word, Status extends AnsweringStatus>(
