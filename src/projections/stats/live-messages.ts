@@ -16,15 +16,23 @@ export interface LiveMessage {
   readonly isOfRun: boolean;
 }
 
+export interface LiveTimes {
+  readonly atMs: number;
+  readonly notBeforeMs: number;
+}
+
 interface Held extends LiveMessage {
   readonly account: number;
   readonly id: MessageId;
   readonly atMs: number;
+  /** Nothing is asked of it for long: it is looked up when its time has come. */
+  readonly isForLater: boolean;
   isStored: boolean;
 }
 
 /** Some two hundred bytes each; beyond it those that are stored are looked up again. */
 const MAX_HELD = 100_000;
+const LATER_MS = 60_000;
 
 export class LiveMessages {
   readonly #sql: Prepared<typeof STATEMENTS>;
@@ -41,11 +49,12 @@ export class LiveMessages {
     this.#dropped = new AddedRows(file, 'DELETE FROM live WHERE (account, id) IN (', 2, ')');
   }
 
-  add(account: number, id: MessageId, message: LiveMessage, atMs: number): void {
+  add(account: number, id: MessageId, message: LiveMessage, { atMs, notBeforeMs }: LiveTimes): void {
     const known = this.#held.get(account)?.get(id);
     if (known !== undefined) this.#unstored.delete(known);
     const { bytes, isOfRun } = message;
-    const held: Held = { account, id, bytes, isOfRun, atMs, isStored: known?.isStored === true };
+    const isForLater = notBeforeMs - atMs >= LATER_MS;
+    const held: Held = { account, id, bytes, isOfRun, atMs, isForLater, isStored: known?.isStored === true };
     this.#hold(held);
     this.#unstored.add(held);
   }
@@ -57,8 +66,7 @@ export class LiveMessages {
   end(account: number, id: MessageId): void {
     const held = this.#find(account, id);
     if (held === undefined) return;
-    this.#held.get(account)?.delete(id);
-    this.#heldCount -= 1;
+    this.#letGoOf(held);
     this.#unstored.delete(held);
     if (held.isStored) this.#ended.push(held);
   }
@@ -80,6 +88,7 @@ export class LiveMessages {
       const { account, id, bytes, isOfRun, atMs } = held;
       this.#written.add(account, id, bytes, isOfRun ? 1 : 0, atMs);
       held.isStored = true;
+      if (held.isForLater) this.#letGoOf(held);
     }
     this.#written.flush();
     this.#unstored.clear();
@@ -97,6 +106,10 @@ export class LiveMessages {
   #letGo(): void {
     this.#held.clear();
     this.#heldCount = 0;
+  }
+
+  #letGoOf({ account, id }: Held): void {
+    if (this.#held.get(account)?.delete(id) === true) this.#heldCount -= 1;
   }
 
   #hold(held: Held): void {
@@ -117,6 +130,7 @@ export class LiveMessages {
       bytes: row.bytes as number,
       isOfRun: row.is_of_run === 1,
       atMs: row.at_ms as number,
+      isForLater: false,
       isStored: true,
     };
     this.#hold(found);

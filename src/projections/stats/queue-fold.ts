@@ -38,8 +38,9 @@ export class QueueStatisticsFold {
   /** A message that a snapshot knows. */
   restored(account: number, event: QueueEvent): void {
     if (event.type !== 'MessageRestored' || event.status === 'delivered') return;
+    const { id, body, createdAtMs: atMs, notBeforeMs } = event;
     const isOfRun = event.workflow !== undefined;
-    this.live.add(account, event.id, { bytes: event.body.bytes, isOfRun }, event.createdAtMs);
+    this.live.add(account, id, { bytes: body.bytes, isOfRun }, { atMs, notBeforeMs });
   }
 
   #apply(account: number, event: QueueEvent): number {
@@ -47,7 +48,7 @@ export class QueueStatisticsFold {
       case 'MessageAccepted': {
         const isOfRun = event.workflow !== undefined;
         const { bytes } = event.body;
-        this.live.add(account, event.id, { bytes, isOfRun }, event.atMs);
+        this.live.add(account, event.id, { bytes, isOfRun }, event);
         const delta = this.deltas.of(account, event.atMs);
         delta.add(QUEUE_PLACES.acceptedBytes, bytes);
         if (!isOfRun) delta.add(QUEUE_PLACES.created, 1);

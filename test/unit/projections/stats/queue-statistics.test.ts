@@ -119,6 +119,20 @@ describe('statistics of queues', () => {
     expect(days.find(({ day }) => day === MONDAY / DAY)).to.deep.include({ workflowRequests: 2, workflowRuns: 4 });
   });
 
+  it('know of messages for later what their attempts and ends count', async () => {
+    const later = (id: string, part?: RunPart) =>
+      accepted(id, { atMs: NOW, notBeforeMs: NOW + HOUR, body: TEN_BYTES, ...(part && { workflow: part }) });
+    await stand.store([later('msg_plain'), later('msg_run', STEP), later('msg_gone'), cancelled('msg_gone', NOW)]);
+    stand.nowMs = NOW + HOUR;
+    for (const id of ['msg_plain', 'msg_run']) {
+      await stand.store([started(id, NOW + HOUR), delivered(id, NOW + HOUR)]);
+    }
+    const { messages, workflowRequests, bandwidthBytes } = await series('1h', NOW + HOUR);
+    expect(sum(messages.active)).to.equal(1);
+    expect([sum(messages.delivered), sum(messages.cancelled), sum(workflowRequests)]).to.deep.equal([1, 0, 0]);
+    expect(fromEnd(bandwidthBytes)[0]).to.equal(20 + 0);
+  });
+
   it('follow the DLQ as entries come and leave', async () => {
     for (const n of [1, 2, 3, 4]) await stand.store([message(`m${n}`, NOW), deadLettered(`m${n}`, `1-${n}`, NOW)]);
     const retried: QueueEvent = { type: 'DlqRetried', dlqId: '1-3' as DlqId, as: 'm5' as MessageId, atMs: NOW };
