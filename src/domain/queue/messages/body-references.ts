@@ -1,6 +1,6 @@
 /**
- * How many things refer to each body: a bit for a body that has one reference, an entry of a map for more. Messages
- * of a group, ticks of a schedule and DLQ retries share bodies.
+ * How many things refer to each body: a bit for the first, another for the second, an entry of a map for more. A step
+ * that waits is referred to by its message and by its run; messages of a group and ticks of a schedule share bodies.
  */
 import { assert } from '../../../kernel/index.js';
 
@@ -8,23 +8,25 @@ import { assert } from '../../../kernel/index.js';
 const CHUNK = 512;
 
 interface Chunk {
+  /** Two for each body, of which there is a second only beside the first. */
   readonly bits: Uint32Array;
   count: number;
 }
 
 export class BodyReferences {
   readonly #chunks = new Map<number, Chunk>();
-  /** It has those that have more than one. */
-  readonly #counts = new Map<number, number>();
+  /** It has those that have more than two: how many beyond. */
+  readonly #beyond = new Map<number, number>();
 
   isNeeded(number: number): boolean {
     const chunk = this.#chunks.get(Math.floor(number / CHUNK));
-    return chunk !== undefined && isSet(chunk, number % CHUNK);
+    return chunk !== undefined && isSet(chunk, firstOf(number));
   }
 
   /** Is it referred to more than once? */
   isShared(number: number): boolean {
-    return this.#counts.has(number);
+    const chunk = this.#chunks.get(Math.floor(number / CHUNK));
+    return chunk !== undefined && isSet(chunk, firstOf(number) + 1);
   }
 
   /** Body 0 is the empty one, which is nowhere. @returns whether this is the first one */
@@ -33,39 +35,53 @@ export class BodyReferences {
     const key = Math.floor(number / CHUNK);
     let chunk = this.#chunks.get(key);
     if (chunk === undefined) {
-      chunk = { bits: new Uint32Array(CHUNK / 32), count: 0 };
+      chunk = { bits: new Uint32Array((2 * CHUNK) / 32), count: 0 };
       this.#chunks.set(key, chunk);
     }
-    const bit = number % CHUNK;
-    if (isSet(chunk, bit)) {
-      this.#counts.set(number, (this.#counts.get(number) ?? 1) + 1);
-      return false;
+    const first = firstOf(number);
+    if (!isSet(chunk, first)) {
+      flip(chunk, first);
+      chunk.count += 1;
+      return true;
     }
-    chunk.bits[bit >>> 5] = (chunk.bits[bit >>> 5] as number) | (1 << (bit & 31));
-    chunk.count += 1;
-    return true;
+    if (!isSet(chunk, first + 1)) flip(chunk, first + 1);
+    else this.#beyond.set(number, (this.#beyond.get(number) ?? 0) + 1);
+    return false;
   }
 
   /** @returns whether that was the last one */
   remove(number: number): boolean {
     if (number === 0) return false;
-    const count = this.#counts.get(number);
-    if (count !== undefined) {
-      if (count === 2) this.#counts.delete(number);
-      else this.#counts.set(number, count - 1);
+    const beyond = this.#beyond.get(number);
+    if (beyond !== undefined) {
+      if (beyond === 1) this.#beyond.delete(number);
+      else this.#beyond.set(number, beyond - 1);
       return false;
     }
     const key = Math.floor(number / CHUNK);
     const chunk = this.#chunks.get(key);
-    const bit = number % CHUNK;
-    assert(chunk !== undefined && isSet(chunk, bit), 'a body that nothing refers to loses a reference', { number });
-    chunk.bits[bit >>> 5] = (chunk.bits[bit >>> 5] as number) & ~(1 << (bit & 31));
+    const first = firstOf(number);
+    assert(chunk !== undefined && isSet(chunk, first), 'a body that nothing refers to loses a reference', { number });
+    if (isSet(chunk, first + 1)) {
+      flip(chunk, first + 1);
+      return false;
+    }
+    flip(chunk, first);
     chunk.count -= 1;
     if (chunk.count === 0) this.#chunks.delete(key);
     return true;
   }
 }
 
+/** The bit of its first reference in its chunk; that of the second is the next one. */
+function firstOf(number: number): number {
+  return 2 * (number % CHUNK);
+}
+
 function isSet(chunk: Chunk, bit: number): boolean {
   return ((chunk.bits[bit >>> 5] as number) & (1 << (bit & 31))) !== 0;
+}
+
+function flip(chunk: Chunk, bit: number): void {
+  chunk.bits[bit >>> 5] = (chunk.bits[bit >>> 5] as number) ^ (1 << (bit & 31));
 }

@@ -16,6 +16,22 @@ describe('body references', () => {
     }
   });
 
+  it('tell one from several, beside others that stay as they are', () => {
+    const references = new BodyReferences();
+    const counts = new Map(Array.from({ length: 1200 }, (_, i) => [i + 1, 1 + (i % 5)]));
+    for (const [number, count] of counts) {
+      for (let i = 0; i < count; i += 1) expect(references.add(number)).to.equal(i === 0);
+      expect(references.isShared(number)).to.equal(count > 1);
+    }
+    for (let round = 0; round < 5; round += 1) {
+      for (const [number, count] of counts) {
+        const left = Math.max(0, count - round);
+        expect([references.isNeeded(number), references.isShared(number)]).to.deep.equal([left > 0, left > 1]);
+        if (left > 0) expect(references.remove(number)).to.equal(left === 1);
+      }
+    }
+  });
+
   it('are never needed for the empty body', () => {
     const references = new BodyReferences();
     references.add(0);
