@@ -37,7 +37,7 @@ export const READ_MODELS_WORKER = {
   name: 'read models',
   events: 'read-model',
   /** The tables' pages are beside it. New objects die young here; a larger nursery only costs memory. */
-  limits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
+  limits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 6 },
   /** Each may bring a page of some MB. */
   maxQuestions: 64,
 };
