@@ -1,6 +1,7 @@
 /** The `bit` library of scripts: 32-bit operations on numbers. */
-import type { HostFunction, LuaMachine, State } from './machine.js';
-import { LUA } from './machine.js';
+import type { State } from './lua-api.js';
+import { LUA } from './lua-api.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 
 export const BIT_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
   ['tobit', (machine, state) => result(machine, state, bits(machine, state, 1))],

@@ -1,6 +1,7 @@
 /** What an error of a script becomes before its reply is made: a table with its text and its place. */
 import type { ByteString } from '../../../kernel/index.js';
-import { LUA, type LuaMachine, type State } from './machine.js';
+import { LUA, type State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 
 /** This is an error handler. It leaves the error as a table, with the place it came from. */
 export function describeError(machine: LuaMachine, state: State): number {

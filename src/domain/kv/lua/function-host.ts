@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-spec.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply } from '../reply.js';
 import { libraryHeader, type RegisteredFunction, Registration } from './library-loading.js';
-import { REGISTRY_INDEX } from './machine.js';
+import { REGISTRY_INDEX } from './lua-api.js';
 import { errorOf, type ScriptHost, scriptHost } from './script-host.js';
 import { newScriptRun } from './script-run.js';
 
@@ -139,7 +139,7 @@ class FunctionHost {
       const { random } = scripts;
       const terms = { context, random, isReadOnly: true, lockedKeys: undefined, mayGrow: false, registration };
       machine.run = newScriptRun(terms);
-      machine.startMeter(context.server, scripts.limits(context));
+      machine.slices.startMeter(context.server, scripts.limits(context));
       const failed = api.lua_pcall(state, 0, 0, 1);
       furniture.setLoading(false);
       machine.run = undefined;

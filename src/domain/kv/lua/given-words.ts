@@ -5,7 +5,8 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { MANY_WORDS, SlicePace } from '../slices.js';
 import { BYTES_A_LOOKUP, workOf } from '../steps.js';
-import { type LuaMachine, REGISTRY_INDEX } from './machine.js';
+import { REGISTRY_INDEX } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 
 /** Where keys and arguments begin: `EVAL script numkeys …`, `FCALL name numkeys …`. */
 const WORDS_AT = 3;
@@ -27,20 +28,20 @@ export function areMany({ words }: Given): boolean {
 }
 
 export function pushGiven(machine: LuaMachine, { callback, words, keyCount }: Given): void {
-  machine.api.lua_rawgeti(machine.freshThread(), REGISTRY_INDEX, callback);
+  machine.api.lua_rawgeti(machine.slices.freshThread(), REGISTRY_INDEX, callback);
   pushWords(machine, words, WORDS_AT, WORDS_AT + keyCount);
   pushWords(machine, words, WORDS_AT + keyCount, words.length);
 }
 
 export function* givenInSlices(machine: LuaMachine, { callback, words, keyCount }: Given): Generator<void, void> {
-  machine.api.lua_rawgeti(machine.freshThread(), REGISTRY_INDEX, callback);
+  machine.api.lua_rawgeti(machine.slices.freshThread(), REGISTRY_INDEX, callback);
   const pace = new SlicePace();
   yield* wordsInSlices(machine, words, WORDS_AT, WORDS_AT + keyCount, pace);
   yield* wordsInSlices(machine, words, WORDS_AT + keyCount, words.length, pace);
 }
 
 function pushWords(machine: LuaMachine, words: readonly ByteString[], from: number, to: number): void {
-  machine.api.lua_createtable(machine.thread, to - from, 0);
+  machine.api.lua_createtable(machine.slices.thread, to - from, 0);
   for (let i = from; i < to; i += 1) setWord(machine, words[i] as ByteString, i - from + 1);
 }
 
@@ -51,13 +52,13 @@ function* wordsInSlices(
   to: number,
   pace: SlicePace,
 ): Generator<void, void> {
-  machine.api.lua_createtable(machine.thread, to - from, 0);
+  machine.api.lua_createtable(machine.slices.thread, to - from, 0);
   for (let i = from; i < to; i += 1) {
     const word = words[i] as ByteString;
     if (word.length <= LONG_WORD_BYTES) setWord(machine, word, i - from + 1);
     else {
-      yield* machine.pushInSlices(machine.thread, word);
-      machine.api.lua_rawseti(machine.thread, -2, i - from + 1);
+      yield* machine.pushInSlices(machine.slices.thread, word);
+      machine.api.lua_rawseti(machine.slices.thread, -2, i - from + 1);
     }
     if (pace.isDue(1 + word.length / BYTES_A_LOOKUP)) yield;
   }
@@ -65,6 +66,6 @@ function* wordsInSlices(
 
 /** Sets the item of the table that is on top of the stack. */
 function setWord(machine: LuaMachine, word: ByteString, at: number): void {
-  machine.push(machine.thread, word);
-  machine.api.lua_rawseti(machine.thread, -2, at);
+  machine.push(machine.slices.thread, word);
+  machine.api.lua_rawseti(machine.slices.thread, -2, at);
 }

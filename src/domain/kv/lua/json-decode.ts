@@ -2,7 +2,8 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { bytesOfText } from '../../../kernel/index.js';
 import type { JsonOptions } from './json-options.js';
-import type { LuaMachine, State } from './machine.js';
+import type { State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 import { readNumber } from './number-text.js';
 
 type TokenKind =
@@ -107,7 +108,7 @@ class Decoder {
   next(): Token {
     const { text } = this;
     this.#tokens += 1;
-    if (this.#tokens % TOKENS_A_LOOK === 0) this.machine.checkMeter();
+    if (this.#tokens % TOKENS_A_LOOK === 0) this.machine.slices.checkMeter();
     BLANKS.lastIndex = this.#at;
     BLANKS.exec(text);
     this.#at = BLANKS.lastIndex;

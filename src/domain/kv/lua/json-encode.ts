@@ -1,7 +1,8 @@
 /** `cjson.encode`: a Lua value as JSON text, with that library's choices and error texts. */
 import type { ByteString } from '../../../kernel/index.js';
 import type { JsonOptions } from './json-options.js';
-import { LUA, type LuaMachine, type State } from './machine.js';
+import { LUA, type State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 import { formatG } from './number-text.js';
 import { ValueWriter } from './value-writer.js';
 

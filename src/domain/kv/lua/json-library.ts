@@ -2,7 +2,8 @@
 import { decodeJson } from './json-decode.js';
 import { encodeJson } from './json-encode.js';
 import { JsonOptions } from './json-options.js';
-import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import { LUA, type State } from './lua-api.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 import { fill } from './sandbox.js';
 
 const MAX_INT = 2 ** 31 - 1;

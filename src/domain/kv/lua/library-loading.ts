@@ -1,7 +1,8 @@
 /** What a library of functions does while it is loaded: it registers them. And how its first line is read. */
 import type { ByteString } from '../../../kernel/index.js';
 import { ErrorReply } from '../reply.js';
-import { LUA, type LuaMachine, REGISTRY_INDEX, type State } from './machine.js';
+import { LUA, REGISTRY_INDEX, type State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 import { raiseText } from './redis-library.js';
 import { FUNCTION_FLAGS, type FunctionFlag, type Shebang, shebangOf } from './shebang.js';
 

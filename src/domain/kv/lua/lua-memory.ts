@@ -7,7 +7,7 @@
  *       used again
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { State } from './machine.js';
+import type { State } from './lua-api.js';
 
 /** One value on a stack or in a list: eight bytes, then its type. */
 export const VALUE_BYTES = 16;

@@ -14,9 +14,10 @@ import {
   SimpleString,
   VerbatimReply,
 } from '../reply.js';
+import { LUA, type State } from './lua-api.js';
 import { MAX_COPIED_BYTES, MAX_ITEMS, MAX_REPLY_DEPTH } from './lua-limits.js';
 import { VALUE_BYTES } from './lua-memory.js';
-import { LUA, type LuaMachine, type State } from './machine.js';
+import type { LuaMachine } from './machine.js';
 
 const STACK_LIMIT = new ErrorReply('ERR reached lua stack limit');
 /** What C makes of a number that is no 64-bit integer. */

@@ -1,5 +1,6 @@
 /** The few functions of `math` and `os` that must not be the machine's own. */
-import type { HostFunction, LuaMachine, State } from './machine.js';
+import type { State } from './lua-api.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 
 export const MATH_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
   ['random', random],
@@ -16,7 +17,7 @@ export const OS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, H
   [
     'clock',
     (machine, state) => {
-      machine.api.lua_pushnumber(state, machine.elapsedMicros / 1e6);
+      machine.api.lua_pushnumber(state, machine.slices.elapsedMicros / 1e6);
       return 1;
     },
   ],

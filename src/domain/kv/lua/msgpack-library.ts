@@ -1,6 +1,7 @@
 /** The `cmsgpack` library of scripts: values to and from MessagePack. */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
-import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import { LUA, type State } from './lua-api.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 import { VALUES_A_LOOK, ValueWriter } from './value-writer.js';
 
 /** Tables within tables; what is deeper is written as nil, which ends tables that hold themselves. */
@@ -211,7 +212,7 @@ class Unpacker {
     const { machine, state } = this;
     const { api } = machine;
     this.#values += 1;
-    if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
+    if (this.#values % VALUES_A_LOOK === 0) machine.slices.checkMeter();
     const code = this.data.charCodeAt(this.#take(1));
     if (code < 0xc0 || code >= 0xe0) this.#small(code);
     else if (code >= 0xca && code < 0xd4) api.lua_pushnumber(state, this.#number(code));

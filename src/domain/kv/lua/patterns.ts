@@ -1,7 +1,8 @@
 /** `string.find`, `match`, `gmatch` and `gsub` for scripts, over `PatternMatch`. */
 import type { ByteString } from '../../../kernel/index.js';
+import { GLOBALS_INDEX, LUA, type State } from './lua-api.js';
 import { MAX_HEAP_BYTES } from './lua-limits.js';
-import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 import { CAPTURE_OPEN, CAPTURE_POSITION, type Capture, PatternError, PatternMatch } from './pattern-match.js';
 
 const SPECIALS = /[\^$*+?.([%-]/;
@@ -25,7 +26,7 @@ export const PATTERN_HELPERS: readonly HostFunction[] = [nextMatch];
 
 function search(machine: LuaMachine, state: State, isFind: boolean): number {
   const { api } = machine;
-  machine.checkMeter();
+  machine.slices.checkMeter();
   const source = machine.checkedSpan(state, 1);
   const pattern = machine.checkedSpan(state, 2);
   const start = startOffset(Math.trunc(api.luaL_optnumber(state, 3, 1)), source.length);
@@ -74,7 +75,7 @@ function gmatch(machine: LuaMachine, state: State): number {
 
 function nextMatch(machine: LuaMachine, state: State): number {
   const { api } = machine;
-  machine.checkMeter();
+  machine.slices.checkMeter();
   const source = machine.checkedSpan(state, GLOBALS_INDEX - 1);
   const pattern = machine.checkedSpan(state, GLOBALS_INDEX - 2);
   const match = matcher(machine, source, pattern);
@@ -90,7 +91,7 @@ function nextMatch(machine: LuaMachine, state: State): number {
 
 function gsub(machine: LuaMachine, state: State): number {
   const { api } = machine;
-  machine.checkMeter();
+  machine.slices.checkMeter();
   const source = machine.checkedSpan(state, 1);
   const pattern = machine.checkedSpan(state, 2);
   const type = api.lua_type(state, 3);
@@ -239,7 +240,7 @@ function pushCapture(
 
 function matcher(machine: LuaMachine, source: Span, pattern: Span): PatternMatch {
   return new PatternMatch(machine.heap, source.at, source.at + source.length, pattern.at + pattern.length, () =>
-    machine.checkMeter(),
+    machine.slices.checkMeter(),
   );
 }
 

@@ -6,7 +6,8 @@
  *
  * Elsewhere (in a metamethod, in a coroutine of the script's own, deep within other calls) it is Lua's, and is not left.
  */
-import { LUA, type LuaMachine, MULTIPLE_RESULTS, type State } from './machine.js';
+import { LUA, MULTIPLE_RESULTS, type State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 
 const SOURCE = `
 local begin, goOn = ...
@@ -42,8 +43,8 @@ function begin(machine: LuaMachine, state: State): number {
     api.lua_concat(state, 2);
     return machine.raise(state);
   }
-  if (machine.depth >= MAX_DEPTH || !machine.canLeave(state)) return callInPlace(machine, state);
-  const inner = machine.enter(state);
+  if (machine.slices.depth >= MAX_DEPTH || !machine.slices.canLeave(state)) return callInPlace(machine, state);
+  const inner = machine.slices.enter(state);
   const moved = machine.mayTakeSteps(state, THROUGH + 1) ? THROUGH + given : given;
   if (api.lua_checkstack(inner, moved) === 0) return overflow(machine, state);
   api.lua_xmove(state, inner, moved);
@@ -51,25 +52,25 @@ function begin(machine: LuaMachine, state: State): number {
 }
 
 function goOn(machine: LuaMachine, state: State): number {
-  return step(machine, state, machine.within(state), 0);
+  return step(machine, state, machine.slices.within(state), 0);
 }
 
 function step(machine: LuaMachine, state: State, inner: State, args: number): number {
   const { api } = machine;
-  const came = machine.resume(inner, args);
+  const came = machine.slices.resume(inner, args);
   if (came === 'paused') return api.lua_yield(state, 0);
   const results = came === 'done' ? api.lua_gettop(inner) : 1;
   if (api.lua_checkstack(state, results + 2) === 0) return overflow(machine, state);
   api.lua_pushboolean(state, 1);
   api.lua_pushboolean(state, came === 'done' ? 1 : 0);
   api.lua_xmove(inner, state, results);
-  machine.leave(came === 'failed');
+  machine.slices.leave(came === 'failed');
   if (came === 'failed') takeText(machine, state);
   return results + 2;
 }
 
 function overflow(machine: LuaMachine, state: State): never {
-  machine.leave(true);
+  machine.slices.leave(true);
   return machine.fail(state, 'stack overflow');
 }
 

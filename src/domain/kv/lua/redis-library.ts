@@ -7,11 +7,13 @@ import { isOwnKey } from '../hash-slot.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import type { Steps } from '../steps.js';
+import { LUA, type State } from './lua-api.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
 import { VALUE_BYTES } from './lua-memory.js';
-import { type HostFunction, LUA, type LuaMachine, RAISED, type State } from './machine.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 import { formatG } from './number-text.js';
 import { pushError, pushReply, pushReplyInSteps } from './reply-to-lua.js';
+import { RAISED } from './run-slices.js';
 import type { ScriptRun } from './script-run.js';
 
 const LOG_LEVELS = { LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3 } as const;
@@ -60,8 +62,8 @@ function command(machine: LuaMachine, state: State, raises: boolean): number {
   const { context } = run;
   context.audience.noteScriptCall?.(spec, words);
   seeProtocol(run);
-  if (spec.sliced !== undefined && context.isLong(spec, words) && machine.canPause(state)) {
-    return machine.inSteps(state, answerInSteps(machine, state, spec, words, raises));
+  if (spec.sliced !== undefined && context.isLong(spec, words) && machine.slices.canPause(state)) {
+    return machine.slices.inSteps(state, answerInSteps(machine, state, spec, words, raises));
   }
   const reply = context.call(spec, words);
   context.statistics.count(spec, 0, reply instanceof ErrorReply ? reply.text : undefined);

@@ -16,7 +16,8 @@ import {
 } from '../reply.js';
 import { SlicePace } from '../slices.js';
 import { BYTES_A_LOOKUP, inOneStep, SLICE_ITEMS, type Steps } from '../steps.js';
-import type { LuaMachine, State } from './machine.js';
+import type { State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 
 /** Leaves one value on the stack. */
 export function pushReply(machine: LuaMachine, state: State, reply: Reply, protocol: 2 | 3): void {

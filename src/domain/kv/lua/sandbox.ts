@@ -9,7 +9,8 @@
  *  LSA3 nothing a script does to a shared table outlives it: it cannot be done
  */
 import type { ByteString } from '../../../kernel/index.js';
-import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX } from './machine.js';
+import { GLOBALS_INDEX, LUA, REGISTRY_INDEX } from './lua-api.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 import { PROTECTED_CALL_PARTS, pushProtectedCall } from './protected-calls.js';
 import {
   COROUTINE_WRAPS,

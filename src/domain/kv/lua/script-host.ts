@@ -15,6 +15,7 @@ import { ErrorReply, Paused, type Reply } from '../reply.js';
 import { Stopped, workLimit } from '../run.js';
 import { describe } from './describe-error.js';
 import { areMany, type Given, givenInSlices, pushGiven } from './given-words.js';
+import { LUA, REGISTRY_INDEX, type State } from './lua-api.js';
 import {
   HOLD_COMES_BACK,
   KEPT_HEAP_BYTES,
@@ -26,7 +27,8 @@ import {
 } from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type ScriptState, type State } from './machine.js';
+import type { LuaMachine } from './machine.js';
+import { HeldTooLong, type ScriptState } from './run-slices.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -142,7 +144,7 @@ export class ScriptHost {
     const { api, state } = machine;
     return this.guarded(context, '', () => {
       api.lua_settop(state, 0);
-      machine.startMeter(context.server, this.limits(context));
+      machine.slices.startMeter(context.server, this.limits(context));
       if (machine.load(state, body, chunkName)) return api.luaL_ref(state, REGISTRY_INDEX);
       const text = machine.string(state, -1) ?? '';
       throw new ErrorReply(`ERR ${problem}: ${oneLine(text)}`);
@@ -174,10 +176,10 @@ export class ScriptHost {
 
   /** Runs what was pushed: function, keys, arguments. */
   #start(context: CommandContext, request: RunRequest, machine: LuaMachine): Reply | undefined {
-    const count = request.passTables(machine.thread);
+    const count = request.passTables(machine.slices.thread);
     machine.run = request.run;
-    machine.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
-    return this.#outcome(machine, request, machine.start(count));
+    machine.slices.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
+    return this.#outcome(machine, request, machine.slices.start(count));
   }
 
   /** Goes on with a run that was left, slice by slice. @param pushing what is to be pushed before it starts */
@@ -195,7 +197,7 @@ export class ScriptHost {
         pushing?.return?.();
         throw stopped;
       }
-      if (isStarted) return this.#outcome(machine, request, machine.goOn());
+      if (isStarted) return this.#outcome(machine, request, machine.slices.goOn());
       if (pushing?.next().done === false) return undefined;
       isStarted = true;
       return this.#start(context, request, machine);
@@ -216,7 +218,8 @@ export class ScriptHost {
   /** The reply, once there is one. */
   #outcome(machine: LuaMachine, request: RunRequest, runState: ScriptState): Reply | undefined {
     if (runState === 'paused') return undefined;
-    const { api, state, thread } = machine;
+    const { api, state } = machine;
+    const { thread } = machine.slices;
     let reply: Reply;
     if (runState === 'done') {
       // A call has one result, however many the script returns.
@@ -229,7 +232,7 @@ export class ScriptHost {
       reply = errorOf(machine, request.label);
     }
     machine.run = undefined;
-    machine.endRun(runState === 'failed');
+    machine.slices.endRun(runState === 'failed');
     if (machine.heapBytes > KEPT_HEAP_BYTES) this.drop();
     return reply;
   }

@@ -1,7 +1,8 @@
 /** The `struct` library of scripts: values to and from binary forms, by a format string. */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
+import { LUA, type State } from './lua-api.js';
 import { MAX_HEAP_BYTES } from './lua-limits.js';
-import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 
 /** Sizes of C's types on the servers whose scripts come here. */
 const INTEGER_BYTES: Readonly<Record<string, number>> = { b: 1, h: 2, l: 8, T: 8, i: 4 };
@@ -38,7 +39,7 @@ class Format {
       this.#at += 1;
       if (option === '\0') return undefined;
       this.#options += 1;
-      if (this.#options % OPTIONS_A_LOOK === 0) this.machine.checkMeter();
+      if (this.#options % OPTIONS_A_LOOK === 0) this.machine.slices.checkMeter();
       if (this.#configures(option)) continue;
       return { option, bytes: this.#bytesOf(option) };
     }

@@ -3,7 +3,8 @@
  * binary has 32 bits and the servers that scripts were written for have 64.
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { LuaMachine, State } from './machine.js';
+import type { State } from './lua-api.js';
+import type { LuaMachine } from './machine.js';
 
 /** `%`, flags, width, precision, conversion. */
 const CONVERSION = /%([-+ #0]*)([0-9]{0,2})(?:\.([0-9]{0,2}))?([A-Za-z%])/g;

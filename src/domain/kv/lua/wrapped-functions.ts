@@ -3,8 +3,9 @@
  * the shields, those that take long look at the clock, those that count in 32 bits are widened.
  */
 import type { ByteString } from '../../../kernel/index.js';
+import { GLOBALS_INDEX, LUA, REGISTRY_INDEX, type State } from './lua-api.js';
 import { MAX_HEAP_BYTES } from './lua-limits.js';
-import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX, type State } from './machine.js';
+import type { HostFunction, LuaMachine } from './machine.js';
 import { unsignedOf, widenFormat } from './wide-integers.js';
 
 const MAX_INT32 = 2 ** 31 - 1;
@@ -53,13 +54,13 @@ function native(machine: LuaMachine, state: State, name: string): number {
 }
 
 function yieldWithin(machine: LuaMachine, state: State): number {
-  if (!machine.isOfRun(state)) return native(machine, state, 'yield');
+  if (!machine.slices.isOfRun(state)) return native(machine, state, 'yield');
   machine.push(state, 'attempt to yield across metamethod/C-call boundary');
   return machine.raise(state);
 }
 
 function running(machine: LuaMachine, state: State): number {
-  if (!machine.isOfRun(state)) return native(machine, state, 'running');
+  if (!machine.slices.isOfRun(state)) return native(machine, state, 'running');
   machine.api.lua_pushnil(state);
   return 1;
 }
@@ -122,7 +123,7 @@ function getMetatable(machine: LuaMachine, state: State): number {
 
 /** The collector stays on: what would stop or tune it does nothing. */
 function collectGarbage(machine: LuaMachine, state: State): number {
-  machine.checkMeter();
+  machine.slices.checkMeter();
   const what = machine.api.lua_type(state, 1) === LUA.STRING ? machine.string(state, 1) : undefined;
   if (what === 'stop' || what === 'restart' || what === 'setpause' || what === 'setstepmul') {
     machine.api.lua_pushnumber(state, 0);
@@ -158,7 +159,7 @@ function load(machine: LuaMachine, state: State): number {
 }
 
 function loaded(machine: LuaMachine, state: State, source: ByteString, name: ByteString): number {
-  machine.checkMeter();
+  machine.slices.checkMeter();
   if (machine.load(state, source, name)) return 1;
   machine.api.lua_pushnil(state);
   machine.api.lua_insert(state, -2);
@@ -167,7 +168,7 @@ function loaded(machine: LuaMachine, state: State, source: ByteString, name: Byt
 
 /** Lua's own loops as often as it is told, even over nothing. */
 function repeat(machine: LuaMachine, state: State): number {
-  machine.checkMeter();
+  machine.slices.checkMeter();
   const { length } = machine.checkedSpan(state, 1);
   const times = machine.api.luaL_checknumber(state, 2) | 0;
   if (length > 0 && times > 0) {
@@ -192,7 +193,7 @@ function sub(machine: LuaMachine, state: State): number {
 }
 
 function format(machine: LuaMachine, state: State): number {
-  machine.checkMeter();
+  machine.slices.checkMeter();
   if (machine.api.lua_type(state, 1) === LUA.STRING) widenFormat(machine, state);
   return native(machine, state, 'format');
 }
@@ -224,13 +225,13 @@ function insert(machine: LuaMachine, state: State): number {
     return machine.raise(state);
   }
   // In the middle it moves what comes after.
-  if (machine.api.lua_gettop(state) > 2) machine.checkMeter();
+  if (machine.api.lua_gettop(state) > 2) machine.slices.checkMeter();
   return native(machine, state, 'insert');
 }
 
 function metered(name: string): HostFunction {
   return (machine, state) => {
-    machine.checkMeter();
+    machine.slices.checkMeter();
     return native(machine, state, name);
   };
 }
