@@ -18,6 +18,8 @@ import { NOW } from '../../support/kv-case.js';
 const MANY = 2400;
 /** Enough for a command about all of them to be long, and for its copy to take some slices. */
 const MEMBERS = 12_000;
+/** Bytes of a value that takes some slices to be copied into a machine. */
+const LONG = 3 * 1024 * 1024;
 const keys = Array.from({ length: MANY }, (_, i) => `k${i}`);
 const pairs = keys.flatMap((key, i) => [key, String(i)]);
 const members = Array.from({ length: MEMBERS }, (_, i) => `m${i}`);
@@ -32,6 +34,7 @@ const FILLED: readonly (readonly string[])[] = [
   ['RPUSH', 'numbers', ...members.map((_, i) => String(MEMBERS - i)), 'none'],
   ['HSET', 'h', ...members.flatMap((member) => [member, 'v'])],
   ['SADD', 's', ...members],
+  ['MSET', 'long', 'l'.repeat(LONG), 'longer', 'L'.repeat(LONG + 1)],
 ];
 const filledFor = (words: readonly string[]): (readonly string[])[] => [
   ...FILLED.filter(([, key = '']) => words.some((word) => word === key || word === '*' || word.includes(`'${key}'`))),
@@ -129,6 +132,22 @@ describe('key-value: a command that a script calls', () => {
       const kinds =
         "for _,k in ipairs({'map','set'}) do if r[k] then local n=0 for _ in pairs(r[k]) do n=n+1 end return {k,n} end end return {#r, r[1][1], r[1][2].double}";
       const { pauses } = both(`redis.setresp(3) local r=redis.call(unpack(ARGV)) ${kinds}`, ...words);
+      expect(pauses).to.be.greaterThan(4);
+    });
+  }
+
+  for (const [what, script] of [
+    ['a long string', "return redis.call('GET','long')"],
+    ['one of which only a part is asked for', "return redis.call('GETRANGE','long',1,-2)"],
+    ['some in a list', "return redis.call('MGET','long','none','longer')"],
+    ['one through pcall', "local ok,value=pcall(redis.call,'GET','long') return {ok,#value,value}"],
+    [
+      'one in a map',
+      "redis.call('HSET','m','f',redis.call('GET','long')) redis.setresp(3) return redis.call('HGETALL','m')",
+    ],
+  ] as const) {
+    it(`answers in slices: ${what}`, () => {
+      const { pauses } = both(script);
       expect(pauses).to.be.greaterThan(4);
     });
   }

@@ -6,12 +6,11 @@ import type { ByteString } from '../../../kernel/index.js';
 import { MANY_WORDS, SlicePace } from '../slices.js';
 import { BYTES_A_LOOKUP, workOf } from '../steps.js';
 import { REGISTRY_INDEX } from './lua-api.js';
+import { LONG_STRING_BYTES } from './lua-limits.js';
 import type { LuaMachine } from './machine.js';
 
 /** Where keys and arguments begin: `EVAL script numkeys …`, `FCALL name numkeys …`. */
 const WORDS_AT = 3;
-/** A longer word is copied in slices of its own. */
-const LONG_WORD_BYTES = 1024 * 1024;
 
 export interface Given {
   /** Registry reference of the function. */
@@ -55,7 +54,7 @@ function* wordsInSlices(
   machine.api.lua_createtable(machine.slices.thread, to - from, 0);
   for (let i = from; i < to; i += 1) {
     const word = words[i] as ByteString;
-    if (word.length <= LONG_WORD_BYTES) setWord(machine, word, i - from + 1);
+    if (word.length <= LONG_STRING_BYTES) setWord(machine, word, i - from + 1);
     else {
       yield* machine.pushInSlices(machine.slices.thread, word);
       machine.api.lua_rawseti(machine.slices.thread, -2, i - from + 1);

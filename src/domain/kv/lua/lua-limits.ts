@@ -42,6 +42,9 @@ export const MAX_ITEMS = 1_000_000;
 /** Bytes of a reply, of the arguments of a command, of what a serializer writes: one string counts each time. */
 export const MAX_COPIED_BYTES = 100 * 1024 * 1024;
 
+/** Copying a longer string into the machine, or out of it, is work of its own, which is done in slices. */
+export const LONG_STRING_BYTES = 1024 * 1024;
+
 /** Steps of a pattern match between two looks at the clock: about a tenth of a millisecond. */
 export const MATCH_STEPS_A_LOOK = 10_000;
 /** Open repetitions and captures within a pattern match: each is a call within a call. */

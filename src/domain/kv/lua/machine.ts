@@ -9,9 +9,10 @@
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
 import { Stopped } from '../run.js';
+import type { Steps } from '../steps.js';
 import { type LuaApi, REGISTRY_INDEX, type State } from './lua-api.js';
 import { functionShim, luaBinary } from './lua-binary.js';
-import { GROWN_AHEAD, MAX_HEAP_BYTES } from './lua-limits.js';
+import { GROWN_AHEAD, LONG_STRING_BYTES, MAX_HEAP_BYTES } from './lua-limits.js';
 import { LuaMemory } from './lua-memory.js';
 import { RunSlices } from './run-slices.js';
 import type { ScriptRun } from './script-run.js';
@@ -142,9 +143,13 @@ export class LuaMachine {
     this.api.free(pointer);
   }
 
-  /** The same of a long one, in slices. It may be given up between two. */
-  *pushInSlices(state: State, bytes: ByteString): Generator<void, void> {
+  /** The same, of a long one in slices. It may be given up between two. */
+  *pushInSlices(state: State, bytes: ByteString): Steps<void> {
     const { length } = bytes;
+    if (length <= LONG_STRING_BYTES) {
+      this.push(state, bytes);
+      return;
+    }
     const pointer = this.#room(length);
     try {
       for (let from = 0; from < length; from += SLICE_BYTES) {

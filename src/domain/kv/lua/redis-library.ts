@@ -5,10 +5,10 @@ import { PermissionDenied } from '../acl/permission-denied.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
 import { isOwnKey } from '../hash-slot.js';
 import { formatDouble } from '../numbers.js';
-import { ERRORS, ErrorReply, type Reply } from '../reply.js';
+import { ERRORS, ErrorReply, type Reply, replyBytes } from '../reply.js';
 import type { Steps } from '../steps.js';
 import { LUA, type State } from './lua-api.js';
-import { MAX_COPIED_BYTES } from './lua-limits.js';
+import { LONG_STRING_BYTES, MAX_COPIED_BYTES } from './lua-limits.js';
 import { VALUE_BYTES } from './lua-memory.js';
 import type { HostFunction, LuaMachine } from './machine.js';
 import { formatG } from './number-text.js';
@@ -67,7 +67,13 @@ function command(machine: LuaMachine, state: State, raises: boolean): number {
   }
   const reply = context.call(spec, words);
   context.statistics.count(spec, 0, reply instanceof ErrorReply ? reply.text : undefined);
+  if (replyBytes(reply) > LONG_STRING_BYTES) return machine.slices.inSteps(state, longReply(machine, state, reply));
   return give(machine, state, reply, raises);
+}
+
+function* longReply(machine: LuaMachine, state: State, reply: Reply): Steps<number> {
+  yield* pushReplyInSteps(machine, state, reply, (machine.run as ScriptRun).protocol);
+  return 1;
 }
 
 function give(machine: LuaMachine, state: State, reply: Reply, raises: boolean): number {

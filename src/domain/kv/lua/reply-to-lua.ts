@@ -17,6 +17,7 @@ import {
 import { SlicePace } from '../slices.js';
 import { BYTES_A_LOOKUP, inOneStep, SLICE_ITEMS, type Steps } from '../steps.js';
 import type { State } from './lua-api.js';
+import { LONG_STRING_BYTES } from './lua-limits.js';
 import type { LuaMachine } from './machine.js';
 
 /** Leaves one value on the stack. */
@@ -75,6 +76,7 @@ export function* pushReplyInSteps(machine: LuaMachine, state: State, reply: Repl
   } else {
     const list = isRich && reply instanceof PairsReply ? pairsOf(reply.items) : flatten(reply);
     if (Array.isArray(list)) yield* pushListInSteps(machine, state, list as readonly Reply[], protocol);
+    else if (typeof list === 'string') yield* machine.pushInSlices(state, list);
     else pushReply(machine, state, reply, protocol);
   }
 }
@@ -96,7 +98,7 @@ function* pushListInSteps(machine: LuaMachine, state: State, items: readonly Rep
   api.lua_createtable(state, items.length, 0);
   for (let i = 0; i < items.length; i += 1) {
     const item = items[i] as Reply;
-    if (isLongList(item)) yield* pushReplyInSteps(machine, state, item, protocol);
+    if (isLong(item)) yield* pushReplyInSteps(machine, state, item, protocol);
     else pushReply(machine, state, item, protocol);
     api.lua_rawseti(state, -2, i + 1);
     if (pace.isDue(workOfItem(item))) yield;
@@ -113,7 +115,7 @@ function* pushMap(machine: LuaMachine, state: State, items: readonly Reply[], fi
   for (let i = 0; i + 1 < items.length; i += 2) {
     const value = items[i + 1] as Reply;
     pushReply(machine, state, items[i] as Reply, 3);
-    if (isLongList(value)) yield* pushReplyInSteps(machine, state, value, 3);
+    if (isLong(value)) yield* pushReplyInSteps(machine, state, value, 3);
     else pushReply(machine, state, value, 3);
     api.lua_rawset(state, -3);
     if (pace.isDue(1 + workOfItem(value))) yield;
@@ -125,7 +127,8 @@ function withTrue(items: readonly Reply[]): Reply[] {
   return items.flatMap((item) => [item, new BooleanReply(true)]);
 }
 
-function isLongList(reply: Reply): boolean {
+function isLong(reply: Reply): boolean {
+  if (typeof reply === 'string') return reply.length > LONG_STRING_BYTES;
   const list = flatten(reply);
   return Array.isArray(list) && list.length > SLICE_ITEMS;
 }

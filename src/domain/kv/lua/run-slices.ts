@@ -18,6 +18,7 @@ import {
   INSTRUCTIONS_A_LOOK,
   INSTRUCTIONS_A_LOOK_WHEN_LARGE,
   LARGE_HEAP_BYTES,
+  LONG_STRING_BYTES,
   MAX_INSTRUCTIONS,
   SLICE_MS,
 } from './lua-limits.js';
@@ -38,8 +39,6 @@ const STATE_HOOK_COUNT = 60;
 const STATE_HOOK = 68;
 /** Of what is known of a call. */
 const CALL_BYTES = 24;
-/** Taking a longer result out is a slice of its own. */
-const LONG_RESULT_BYTES = 1024 * 1024;
 
 interface Coroutine {
   readonly state: State;
@@ -285,7 +284,7 @@ export class RunSlices {
 
   #hasLongResult(): boolean {
     const at = this.memory.top(this.#thread) - VALUE_BYTES;
-    return this.memory.typeAt(at) === LUA.STRING && this.memory.stringLengthAt(at) > LONG_RESULT_BYTES;
+    return this.memory.typeAt(at) === LUA.STRING && this.memory.stringLengthAt(at) > LONG_STRING_BYTES;
   }
 
   #startSlice(sliceMs: number): void {
