@@ -289,7 +289,9 @@ export const LARGE_VALUES: readonly Stall[] = [
     'he',
     ...pairs(fields),
   ]),
+  // The larger one is refused for the memory that it takes.
   command('cjson.decode of 10 MiB', ['EVAL', 'return #cjson.decode(ARGV[1])', '0', document]),
+  command('cjson.decode of 5 MiB', ['EVAL', 'return #cjson.decode(ARGV[1])', '0', documentOf(DOCUMENT_BYTES / 2)]),
   rest('SET body of 10 MiB, REST', '/set/restlong', () => Buffer.from(long)),
   { name: 'GET of it, REST', work: (stand) => stand.rest('/get/restlong') },
   rest('command body of 10 MiB, REST', '/', () => JSON.stringify(['SET', 'restlong', long])),

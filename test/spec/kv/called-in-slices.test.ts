@@ -232,3 +232,61 @@ describe('key-value: a command that a script calls', () => {
     expect(engine.keyspace.isThere('half')).to.equal(false);
   });
 });
+
+describe('key-value: cjson.decode of a long text', () => {
+  const rows = Array.from(
+    { length: 2000 },
+    (_, i) => `{"id":${i},"name":"row\\t${i}","tags":["a",null,true],"at":{"x":${i / 7}}}`,
+  );
+  const text = `[${rows.join(',')}]`;
+  const hasRead = 'local v=cjson.decode(ARGV[1]) return {#v,v[2000].id,v[2].name,v[3].tags[3],tostring(v[8].at.x)}';
+
+  for (const [what, script, given] of [
+    ['many objects', hasRead, text],
+    ['one through pcall', `return {pcall(function(...) ${hasRead} end)}`, text],
+    ['many escapes', 'return #cjson.decode(ARGV[1])', `"${'\\n'.repeat(20_000)}"`],
+    ['a long string', 'return cjson.decode(ARGV[1])[1]', `["${'l'.repeat(LONG)}"]`],
+  ] as const) {
+    it(`runs in slices: ${what}`, () => {
+      const { pauses } = both(script, given);
+      expect(pauses).to.be.greaterThan(4);
+    });
+  }
+
+  const broken = `${text.slice(0, -1)},]`;
+  const problem = `Expected value but found T_ARR_END at character ${broken.length}`;
+
+  it('fails where it was called, at that place', () => {
+    const { reply, pauses } = both("local x=1\nlocal v=cjson.decode(ARGV[1])\nreturn 'behind'", broken);
+    expect(reply).to.match(new RegExp(`^-ERR user_script:2: ${problem} script: [0-9a-f]{40}, on @user_script:2`));
+    expect(pauses).to.be.greaterThan(4);
+  });
+
+  for (const [what, script, answer] of [
+    ['a function', 'pcall(function() return cjson.decode(ARGV[1]) end)', `user_script:1: ${problem}`],
+    ['itself, which has no place', 'pcall(cjson.decode,ARGV[1])', problem],
+  ] as const) {
+    it(`hands its error to pcall of ${what}`, () => {
+      const { reply, pauses } = both(`local ok,e=${script} return {tostring(ok),e}`, broken);
+      expect(reply).to.deep.equal(['false', answer]);
+      expect(pauses).to.be.greaterThan(4);
+    });
+  }
+
+  it('calls a wrong argument what it is called where nobody has named the function', () => {
+    const { reply } = both('local _,none=pcall(cjson.decode) local _,table=pcall(cjson.decode,{}) return {none,table}');
+    expect(reply).to.deep.equal([
+      "bad argument #1 to '?' (expected 1 argument)",
+      "bad argument #1 to '?' (string expected, got table)",
+    ]);
+  });
+
+  it('is undone with the script that is stopped at one of its pauses', () => {
+    const stand = new Stand(true, []);
+    const before = stand.look();
+    const script = "redis.call('SET','first','1') return #cjson.decode(ARGV[1])";
+    expect(stand.run(['EVAL', script, '0', text], 5)).to.match(/^-ERR Script stopped: it was killed/);
+    expect(stand.look()).to.deep.equal(before);
+    expect(stand.run(['EVAL', script, '0', text])).to.equal(2000);
+  });
+});

@@ -21,6 +21,9 @@ export const JSON_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string,
   ['new', another],
 ]);
 
+/** Those that may work in steps. */
+export const JSON_IN_STEPS: readonly HostFunction[] = [decode];
+
 function optionsOf(machine: LuaMachine): JsonOptions {
   return machine.run?.json ?? new JsonOptions();
 }
@@ -33,8 +36,8 @@ function encode(machine: LuaMachine, state: State): number {
 
 function decode(machine: LuaMachine, state: State): number {
   if (machine.api.lua_gettop(state) !== 1) machine.failArgument(state, 1, 'expected 1 argument');
-  decodeJson(machine, state, machine.checkedString(state, 1), optionsOf(machine));
-  return 1;
+  const text = machine.checkedString(state, 1);
+  return machine.slices.inSteps(state, decodeJson(machine, state, text, optionsOf(machine)));
 }
 
 /** A module of its own, as far as scripts can tell. */

@@ -14,7 +14,7 @@ import { type LuaApi, REGISTRY_INDEX, type State } from './lua-api.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import { GROWN_AHEAD, LONG_STRING_BYTES, MAX_HEAP_BYTES } from './lua-limits.js';
 import { LuaMemory } from './lua-memory.js';
-import { RunSlices } from './run-slices.js';
+import { RAISED, RunSlices } from './run-slices.js';
 import type { ScriptRun } from './script-run.js';
 
 /** What Lua calls: takes its arguments from the stack, leaves results there and says how many. */
@@ -212,6 +212,14 @@ export class LuaMachine {
     return failed === 0;
   }
 
+  /** Leaves a function on the stack that was compiled elsewhere, by us. */
+  loadCompiled(state: State, bytecode: ByteString): void {
+    const pointer = this.#copyIn(bytecode);
+    const failed = this.api.luaL_loadbuffer(state, pointer, bytecode.length, this.name('?'));
+    this.api.free(pointer);
+    if (failed !== 0) throw new Error('this is not the Lua whose bytecode is known here');
+  }
+
   /** What runs at that level of the stack: 0 is the function itself. */
   callSite(state: State, level: number): CallSite | undefined {
     if (this.api.lua_getstack(state, level, this.#debugAt) === 0) return undefined;
@@ -226,10 +234,20 @@ export class LuaMachine {
 
   /** Raises an error with the place of the caller in front. */
   fail(state: State, message: ByteString): never {
+    this.#pushWithPlace(state, message);
+    return this.raise(state);
+  }
+
+  /** Leaves the error on the stack; what steps end with that cannot go on. */
+  leaveError(state: State, message: ByteString): typeof RAISED {
+    this.#pushWithPlace(state, message);
+    return RAISED;
+  }
+
+  #pushWithPlace(state: State, message: ByteString): void {
     this.api.luaL_where(state, 1);
     this.push(state, message);
     this.api.lua_concat(state, 2);
-    return this.raise(state);
   }
 
   failArgument(state: State, argument: number, message: ByteString): never {

@@ -6,17 +6,35 @@
  *
  * Elsewhere (in a metamethod, in a coroutine of the script's own, deep within other calls) it is Lua's, and is not left.
  */
+import { bytesOfBuffer } from '../../../kernel/index.js';
 import { LUA, MULTIPLE_RESULTS, type State } from './lua-api.js';
 import type { LuaMachine } from './machine.js';
 
 const SOURCE = `
-local begin, goOn = ...
-local function through(f, ...) return f(...) end
+local begin, goOn, through = ...
 local function finish(isOver, ...)
   if isOver then return ... end
   return finish(goOn())
 end
 return function(...) return finish(begin(through, ...)) end`;
+
+/**
+ * `function(f, ...) return f(...) end`, compiled without names and lines. What fails in `f` tells its place and the name
+ * that it was called by, and is not to find those of a function that no script has: to `pcall` alone it has neither.
+ */
+const THROUGH_BYTECODE = bytesOfBuffer(
+  Buffer.from(
+    [
+      '1b4c7561 5100 01 04 04 04 08 00', // Lua 5.1, little endian, the sizes of its types
+      '00000000 00000000 00000000 00 01 02 03', // no source, no lines, no upvalues; f and more, three places
+      '05000000 40000000 a5000000 5d000000 5e000000 1e008000', // MOVE 1 0, VARARG 2, TAILCALL 1, RETURN 1, RETURN
+      '00000000 00000000 00000000 00000000 00000000', // neither constants nor functions, lines, names, names of upvalues
+    ]
+      .join('')
+      .replaceAll(' ', ''),
+    'hex',
+  ),
+);
 
 /** Within each other; each is a call within a call of the machine. Those beyond are Lua's, which has a bound of its own. */
 const MAX_DEPTH = 100;
@@ -30,7 +48,8 @@ export const PROTECTED_CALL_PARTS = [begin, goOn];
 export function pushProtectedCall(machine: LuaMachine, state: State): void {
   machine.load(state, SOURCE, '=pcall');
   for (const part of PROTECTED_CALL_PARTS) machine.pushFunction(state, part);
-  machine.api.lua_call(state, PROTECTED_CALL_PARTS.length, 1);
+  machine.loadCompiled(state, THROUGH_BYTECODE);
+  machine.api.lua_call(state, PROTECTED_CALL_PARTS.length + 1, 1);
 }
 
 /** Is it over, and then what `pcall` answers. */

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { BIT_FUNCTIONS } from './bit-library.js';
 import { describeError } from './describe-error.js';
-import { JSON_CONSTANTS, JSON_FUNCTIONS } from './json-library.js';
+import { JSON_CONSTANTS, JSON_FUNCTIONS, JSON_IN_STEPS } from './json-library.js';
 import { registerFunction } from './library-loading.js';
 import { REGISTRY_INDEX } from './lua-api.js';
 import { type HostFunction, LuaMachine } from './machine.js';
@@ -43,9 +43,11 @@ const HOST_FUNCTIONS: readonly HostFunction[] = [
   ]),
 ];
 
+const HOST_FUNCTIONS_IN_STEPS: readonly HostFunction[] = [...REDIS_IN_STEPS, ...JSON_IN_STEPS];
+
 /** @param redisVersion as INFO shows it */
 export function scriptMachine(redisVersion: string): ScriptMachine {
-  const machine = new LuaMachine(HOST_FUNCTIONS, REDIS_IN_STEPS);
+  const machine = new LuaMachine(HOST_FUNCTIONS, HOST_FUNCTIONS_IN_STEPS);
   const { api, state } = machine;
   const versions = versionFields(redisVersion);
   const libraries = new Map<string, LibraryTable>([
