@@ -3,19 +3,22 @@
  *
  * A start of the separate files goes by into finding, opening and linking them, in the process and in each of its
  * threads. Each entry is bundled by itself, so that a thread loads what it needs and nothing else; that our own files
- * may be left out where nobody takes anything from them, package.json says (`sideEffects`). The program is split where
- * it imports what a command needs when that is asked for: `help` and `completion` load a thirtieth of it. Names
- * stay, for the stack of an error, without esbuild's `keepNames`, which would cost each closure a property.
+ * may be left out where nobody takes anything from them, package.json says (`sideEffects`). What esbuild writes are
+ * modules; infra/pieces.mjs makes scripts of them. The program is split where it imports what a command needs when that is
+ * asked for: `help` and `completion` load a thirtieth of it. Names stay, for the stack of an error, without esbuild's
+ * `keepNames`, which would cost each closure a property.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { pastTheFaces } from './homes.mjs';
 import { writeLicenses } from './licenses.mjs';
+import { DEFINED, namesOfOthers, OUTSIDE, pieceOf, stubOf } from './pieces.mjs';
 
 const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
 const threads = (await readdir(join(compiled, 'composition'))).filter((name) => name.endsWith('-worker.js'));
+const BEGINNINGS = ['program.js', ...threads];
 /** Short enough for the line in a stack to say where, beside the function's name. */
 const MAX_LINE = 120;
 /**
@@ -35,7 +38,7 @@ const leftOut = join(dirname(fileURLToPath(import.meta.url)), 'left-out.mjs');
 
 const options = {
   outdir,
-  entryNames: '[name]',
+  entryNames: '[name]-[hash]',
   bundle: true,
   format: 'esm',
   platform: 'node',
@@ -49,11 +52,9 @@ const options = {
   write: false,
   // The tables behind `IsPhoneNumber`, which no rule here has: a twentieth of the text.
   alias: { 'libphonenumber-js/max': leftOut },
-  // It loads its WebAssembly from beside itself.
-  external: ['node-sqlite3-wasm'],
-  // Packages of CommonJS ask for Node's own modules this way.
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
-  plugins: [pastTheFaces(compiled), { name: 'commands', setup: commandsTogether }, { name: 'less of packages', setup: lessOfPackages }],
+  define: DEFINED,
+  external: OUTSIDE,
+  plugins: [pastTheFaces(compiled), namesOfOthers, { name: 'commands', setup: commandsTogether }, { name: 'less of packages', setup: lessOfPackages }],
   metafile: true,
   logLevel: 'warning',
 };
@@ -65,7 +66,16 @@ const [program, entries] = await Promise.all([
 
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir);
-for (const { path, text } of [...program.outputFiles, ...entries.outputFiles]) await writeFile(path, inAscii(text));
+for (const { outputFiles, metafile } of [program, entries]) {
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  for (const { path, text } of outputFiles) {
+    const name = basename(path);
+    await writeFile(path, pieceOf(inAscii(text), outputs.get(name)));
+    const entry = basename(outputs.get(name).entryPoint ?? '');
+    if (BEGINNINGS.includes(entry)) await writeFile(join(outdir, entry), stubOf(name));
+  }
+}
+await copyFile(join(compiled, 'adapters/node/pieces.js'), join(outdir, 'pieces.js'));
 await writeLicenses('program.txt', [program.metafile, entries.metafile]);
 
 function commandsTogether({ onLoad, onResolve }) {
@@ -84,6 +94,13 @@ function lessOfPackages({ onLoad, onResolve }) {
   onLoad({ filter: /mime-db\/db\.json$/ }, fewMediaTypes);
   // All of it, for the sake of `IsStrongPassword`. An alias would have what is imported from its folders too.
   onResolve({ filter: /^validator$/ }, () => ({ path: leftOut }));
+  // Five ways to tell one machine from another, each of them a piece, with all that they share with what sends traces.
+  onResolve({ filter: /\/getMachineId$/ }, () => ({ path: leftOut }));
+  // For examples beside a count, which are not asked for.
+  onResolve({ filter: /^@opentelemetry\/api$/ }, ({ importer }) =>
+    importer.includes('/prom-client/') ? { path: 'nothing', namespace: 'nothing' } : undefined,
+  );
+  onLoad({ filter: /./, namespace: 'nothing' }, () => ({ contents: 'module.exports = {};' }));
   // What makes schemas asks for all of it, and is loaded when somebody reads the document: a copy of its own, or all of it
   // would be loaded with the few rules that settings have. Both keep what they note in one place.
   onResolve({ filter: /^class-validator$/ }, ({ importer }) =>

@@ -1,4 +1,4 @@
-/** What the bundle has of a package that nothing of ours uses, and that another package asks for while it loads. */
+/** What the bundle has in place of what nothing of ours uses, and that a package asks for while it loads. */
 export function parsePhoneNumber() {
   refuse();
 }
@@ -7,6 +7,10 @@ export function isStrongPassword() {
   refuse();
 }
 
+export function getMachineId() {
+  refuse();
+}
+
 function refuse() {
-  throw new Error('this package is left out of the bundle (infra/bundle.mjs)');
+  throw new Error('this is left out of the bundle (infra/bundle.mjs)');
 }

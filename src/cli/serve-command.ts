@@ -1,7 +1,14 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
 import { rmSync } from 'node:fs';
 import { NatsOpening } from '../adapters/nats/installation/index.js';
-import { JsonLog, refuseUnusableDirectory, SystemClock, streamLines, VERSION } from '../adapters/node/index.js';
+import {
+  JsonLog,
+  keepCompiledCode,
+  refuseUnusableDirectory,
+  SystemClock,
+  streamLines,
+  VERSION,
+} from '../adapters/node/index.js';
 import type { MadeCredentials } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
@@ -56,6 +63,7 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
       throw error;
     });
     write(`ready ${running.addresses.join(' ')}\n`);
+    void keepCompiledCode();
   }
   const why = await ended;
   const wasAsked = why === 'SIGTERM' || why === 'SIGINT';

@@ -3,7 +3,7 @@
  * a long search ever stands before a command. Started and told to stop by projections-module.ts.
  */
 import { carriedBodies } from '../actors/queue/index.js';
-import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
+import { answerUntilStopped, enterAnswering, keepCompiledCode } from '../adapters/node/index.js';
 import { compileAhead, SqliteFiles } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import {
@@ -43,6 +43,7 @@ await answerUntilStopped<ReadModelsWord, KeptReadModelsStatus>(port, {
   answer: async (question) => answer(await kept.messages.answering(), question, await kept.statistics.answering()),
   hear: (word) => kept.hear(word),
   status: () => kept.status(),
+  onCaughtUp: () => void keepCompiledCode(),
 });
 await kept.stop();
 await close();

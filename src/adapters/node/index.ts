@@ -2,6 +2,7 @@ export * from './backup-directory.js';
 export { onTheBeat } from './beat.js';
 export * from './boot-time.js';
 export * from './clock.js';
+export * from './compiled-code.js';
 export * from './credentials-file.js';
 export * from './data-directory.js';
 export * from './disk-usage.js';

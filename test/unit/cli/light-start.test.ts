@@ -16,15 +16,14 @@ describe('the start of a light command', function () {
   this.timeout(30_000);
 
   it('loads no file that another command needs', () => {
-    const loaded = loadedBy('program.js');
+    const loaded = loadedBy(pieceOf('program'));
     const bytes = [...loaded].reduce((sum, name) => sum + statSync(new URL(name, BUNDLE)).size, 0);
     expect(bytes).to.be.lessThan(MOST_BYTES);
     expect([...loaded].filter((name) => name.includes('command-'))).to.deep.equal([]);
   });
 
   it('is as light before the nats-server of a process is started, while which the rest is loaded', () => {
-    const [name = ''] = readdirSync(BUNDLE).filter((each) => each.startsWith('serve-command-'));
-    const loaded = loadedBy(name);
+    const loaded = loadedBy(pieceOf('serve-command'));
     expect([...loaded].reduce((sum, each) => sum + statSync(new URL(each, BUNDLE)).size, 0)).to.be.lessThan(MOST_BYTES);
   });
 
@@ -44,11 +43,16 @@ describe('the start of a light command', function () {
   }
 });
 
-/** With all that it imports, and not what it imports once it is asked to. */
+function pieceOf(stem: string): string {
+  const [name = ''] = readdirSync(BUNDLE).filter((each) => each.startsWith(`${stem}-`));
+  return name;
+}
+
+/** With all that it needs, and not what it asks for once it is run. */
 function loadedBy(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);
-  const text = readFileSync(new URL(name, BUNDLE), 'utf8');
-  for (const [, imported = ''] of text.matchAll(/(?:from|^import)\s?"\.\/([\w.-]+\.js)"/gm)) loadedBy(imported, found);
+  const [head = ''] = readFileSync(new URL(name, BUNDLE), 'utf8').split('\n', 1);
+  for (const needed of JSON.parse(head.slice(2)).needs) loadedBy(needed, found);
   return found;
 }

@@ -26,6 +26,8 @@ export interface Answering<Word, Status> {
   /** What it is told beside questions. */
   hear(word: Word): void;
   status(): Status;
+  /** Called once, when it has everything for the first time. */
+  onCaughtUp?(): void;
 }
 
 /** So soon at first; then a little longer each time, up to the others. */
@@ -44,6 +46,7 @@ export async function answerUntilStopped<Word, Status extends AnsweringStatus>(
 ): Promise<void> {
   const tell = (message: FromAnswering<Status>) => port.postMessage(message);
   let told = '';
+  let isBehind = true;
   let statusTimer = lookAgainIn(STATUS_FIRST_MS);
   await new Promise<void>((resolve) => {
     port.on('message', (message: ToAnswering<Word>) => {
@@ -61,6 +64,10 @@ export async function answerUntilStopped<Word, Status extends AnsweringStatus>(
     const nextMs = Math.min(afterMs * STATUS_SLOWER_BY, status.isCaughtUp ? everyMs : STARTING_STATUS_EVERY_MS);
     if (text !== told) tell({ kind: 'status', status });
     told = text;
+    if (isBehind && status.isCaughtUp) {
+      isBehind = false;
+      answering.onCaughtUp?.();
+    }
     statusTimer = lookAgainIn(nextMs);
   }
 

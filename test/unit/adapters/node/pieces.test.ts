@@ -1,0 +1,136 @@
+/** What a start has compiled, used by the next one, in a folder that has a bundle's form. Proves PCE1 and PCE2. */
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const RUNNER = fileURLToPath(new URL('../../../../src/adapters/node/pieces.js', import.meta.url));
+const WRITER = new URL('../../../../../infra/pieces.mjs', import.meta.url).href;
+
+interface Writer {
+  pieceOf(text: string, output: object): string;
+  stubOf(piece: string): string;
+}
+
+describe('pieces of a bundle', () => {
+  let writer: Writer;
+  let root: string;
+  before(async () => {
+    writer = await import(WRITER);
+  });
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'millrace-pieces-'));
+    mkdirSync(join(root, 'bundle'));
+    writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+    copyFileSync(RUNNER, join(root, 'bundle/pieces.js'));
+    write(
+      'main.js',
+      'import"./said.js";import{said as words}from"./said.js";console.log(words(),import.meta.url.length>0);',
+    );
+    write('said.js', 'const said=()=>"one";export{said};');
+    writeFileSync(join(root, 'bundle/begin.js'), `${writer.stubOf('main.js')}`);
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  /** A module of the form that esbuild writes, whose last deed is to keep what was compiled. */
+  function write(name: string, module: string): void {
+    const isMain = name === 'main.js';
+    const text = isMain ? `${module}(await import("./pieces.js")).keepCompiled();` : module;
+    const needed = isMain ? ['import-statement', 'import-statement'].map((kind) => ({ kind, path: 'x/said.js' })) : [];
+    const imports = [...needed, ...(isMain ? [{ kind: 'dynamic-import', path: './pieces.js' }] : [])];
+    const defined = text.replaceAll('import.meta.url', '__url');
+    writeFileSync(join(root, 'bundle', name), writer.pieceOf(defined, { imports }));
+  }
+
+  function start(...flags: string[]): string {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, join(root, 'bundle/begin.js')], {
+      encoding: 'utf8',
+    });
+    expect(status, stderr).to.equal(0);
+    return stdout.trim();
+  }
+
+  const keptFiles = () => readdirSync(join(root, 'compiled')).map((name) => join(root, 'compiled', name));
+  const onlyFile = () => {
+    const files = keptFiles();
+    expect(files).to.have.lengthOf(1);
+    return files[0] as string;
+  };
+  /** It is written under another name first. */
+  const identity = (file: string) => statSync(file).ino;
+
+  it('run in the order of what they need, and give each other what they export', () => {
+    expect(start()).to.equal('one true');
+  });
+
+  it('are not compiled again (PCE1)', () => {
+    start();
+    const first = identity(onlyFile());
+    expect(start()).to.equal('one true');
+    // What was refused, or is missing, would have been kept anew.
+    expect(identity(onlyFile())).to.equal(first);
+  });
+
+  it('are compiled again where one has changed, though it is as long as it was (PCE1)', () => {
+    start();
+    const first = identity(onlyFile());
+    write('said.js', 'const said=()=>"two";export{said};');
+    expect(start()).to.equal('two true');
+    expect(identity(onlyFile())).not.to.equal(first);
+    const second = identity(onlyFile());
+    expect(start()).to.equal('two true');
+    expect(identity(onlyFile())).to.equal(second);
+  });
+
+  it('are kept for each set of flags by itself (PCE1)', () => {
+    start();
+    expect(start('--max-old-space-size=300')).to.equal('one true');
+    expect(keptFiles()).to.have.lengthOf(2);
+  });
+
+  it('run though what was kept is cut off, empty or of another kind, and are kept whole again (PCE2)', () => {
+    start();
+    const { size } = statSync(onlyFile());
+    for (const spoil of [
+      () => truncateSync(onlyFile(), size - 8),
+      () => truncateSync(onlyFile(), 0),
+      () => writeFileSync(onlyFile(), Buffer.alloc(size)),
+      () => writeFileSync(onlyFile(), 'something else'),
+    ]) {
+      spoil();
+      expect(start()).to.equal('one true');
+      expect(statSync(onlyFile()).size).to.equal(size);
+    }
+  });
+
+  it('run where nothing can be kept (PCE2)', () => {
+    writeFileSync(join(root, 'compiled'), 'a file in the place of the folder');
+    expect(start()).to.equal('one true');
+    expect(readFileSync(join(root, 'compiled'), 'utf8')).to.equal('a file in the place of the folder');
+  });
+
+  it('leave no more files than a handful, whatever flags they were run under', () => {
+    for (let megabytes = 300; megabytes < 310; megabytes += 1) start(`--max-old-space-size=${megabytes}`);
+    expect(keptFiles()).to.have.lengthOf(8);
+    expect(keptFiles().filter((file) => !existsSync(file))).to.deep.equal([]);
+  });
+
+  it('cannot be made of what takes a name from outside, or one that is made later', () => {
+    const outside = { imports: [{ kind: 'import-statement', path: 'node:fs', external: true }] };
+    expect(() => writer.pieceOf('import{readFile}from"node:fs";', outside)).to.throw('imports node:fs');
+    expect(() => writer.pieceOf('var init_a=()=>{};export{init_a};', { imports: [] })).to.throw('made later');
+  });
+});
