@@ -56,6 +56,7 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
     write(firstStartText(running.credentials, process.stdout.isTTY === true));
   }
   const ended = Promise.race([asked, running.failed]);
+  let keeping = Promise.resolve();
   const isReady = await Promise.race([running.ready.then(() => true), ended.then(() => false)]);
   if (isReady) {
     await onReady?.(running.addresses).catch(async (error: unknown) => {
@@ -63,7 +64,7 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
       throw error;
     });
     write(`ready ${running.addresses.join(' ')}\n`);
-    void keepCompiledCode();
+    keeping = keepCompiledCode();
   }
   const why = await ended;
   const wasAsked = why === 'SIGTERM' || why === 'SIGINT';
@@ -71,6 +72,8 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
   if (isHuman)
     setTimeout(() => writeError(`ending: waiting for ${whatIsLeft()}; Ctrl-C ends it at once\n`), SAY_AFTER_MS).unref();
   const isStopped = await within(config.process.shutdownMs, running.stop());
+  // It was begun long ago, unless the process was to end as soon as it was ready.
+  await keeping;
   if (!isStopped) writeError(`millrace: not everything had ended after ${config.process.shutdownMs} ms\n`);
   return wasAsked && isStopped ? 0 : 1;
 }

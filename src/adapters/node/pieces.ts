@@ -144,13 +144,14 @@ async function write(path: string, pieces: ReadonlyMap<string, Compiled>): Promi
   removeOld(folder);
 }
 
+/** With drafts of those who were killed. Who writes one at this moment keeps nothing, and the next start does. */
 function removeOld(folder: string): void {
   const files = readdirSync(folder).map((name) => {
     const path = `${folder}${name}`;
-    return { path, atMs: statSync(path).mtimeMs };
+    return { path, atMs: name.includes('.') ? 0 : statSync(path).mtimeMs };
   });
   files.sort((one, other) => other.atMs - one.atMs);
-  for (const { path } of files.slice(MOST_FILES)) rmSync(path, { force: true });
+  for (const [at, { path, atMs }] of files.entries()) if (at >= MOST_FILES || atMs === 0) rmSync(path, { force: true });
 }
 
 function aligned(length: number): number {
