@@ -18,17 +18,8 @@ const COMPILED = new URL('../../.tsbuildinfo', import.meta.url);
  */
 const WASM_TIERING_BUDGET = 2_000_000_000;
 
-/**
- * As large may what is compiled into its callers be, in bytes: one function, and all of them together in one caller; the
- * engine's own bounds are 460 and 920. A command goes through many small functions, none of which takes much: publishing
- * and SET take a twelfth less of the main thread.
- */
-const INLINED_BYTES = { one: 1000, together: 4000 };
-
 // Before anything is compiled: what is kept of that is good under the same flags only.
 setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
-setFlagsFromString(`--max-inlined-bytecode-size=${INLINED_BYTES.one}`);
-setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${INLINED_BYTES.together}`);
 await import((isCurrent() ? BUNDLED : new URL('./program.js', import.meta.url)).href);
 
 function isCurrent(): boolean {
