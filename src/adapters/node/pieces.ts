@@ -8,6 +8,7 @@
  *  PCE2 it is kept whole or not at all, and where the program's own folder may be written to: nowhere else does what is
  *       run lie. Whether it is kept or not, a start goes on
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -106,10 +107,12 @@ function keptIn(path: string): Map<string, Compiled> {
   try {
     const bytes = readFileSync(path);
     const headBytes = bytes.readUInt32LE(0);
-    const rows = JSON.parse(bytes.toString('latin1', 4, 4 + headBytes)) as [string, string, number][];
+    const rows = JSON.parse(bytes.toString('latin1', 4, 4 + headBytes)) as [string, string, number, string][];
     let at = aligned(4 + headBytes);
-    for (const [name, id, length] of rows) {
-      found.set(name, { id, bytes: bytes.subarray(at, at + length) });
+    for (const [name, id, length, digest] of rows) {
+      const piece = bytes.subarray(at, at + length);
+      // The engine does not look, and damaged code ends the process.
+      if (digestOf(piece) === digest) found.set(name, { id, bytes: piece });
       at += aligned(length);
     }
     return at === bytes.length ? found : new Map();
@@ -122,7 +125,7 @@ function keptIn(path: string): Map<string, Compiled> {
 async function write(path: string, pieces: ReadonlyMap<string, Compiled>): Promise<void> {
   const folder = pathOf('../compiled/');
   mkdirSync(folder, { recursive: true });
-  const rows = Array.from(pieces, ([name, { id, bytes }]) => [name, id, bytes.length]);
+  const rows = Array.from(pieces, ([name, { id, bytes }]) => [name, id, bytes.length, digestOf(bytes)]);
   const head = Buffer.from(`....${JSON.stringify(rows)}`, 'latin1');
   head.writeUInt32LE(head.length - 4);
   const parts = [head, ...Array.from(pieces.values(), ({ bytes }) => bytes)];
@@ -152,6 +155,10 @@ function removeOld(folder: string): void {
   });
   files.sort((one, other) => other.atMs - one.atMs);
   for (const [at, { path, atMs }] of files.entries()) if (at >= MOST_FILES || atMs === 0) rmSync(path, { force: true });
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function aligned(length: number): number {
