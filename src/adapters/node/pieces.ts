@@ -6,7 +6,7 @@
  *  PCE1 what was kept is used for the text that it was made of, by an engine and under flags like those that made it; in
  *       all other cases the text is compiled
  *  PCE2 it is kept whole or not at all, and where the program's own folder may be written to: nowhere else does what is
- *       run lie. Whether it is kept or not, a start goes on
+ *       run lie. What was damaged is as good as not kept. Whether it is kept or not, a start goes on
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -116,6 +116,19 @@ describe('pieces of a bundle', () => {
     }
   });
 
+  it('are compiled again where bytes of what was kept are others, which the engine would trip over (PCE2)', () => {
+    start();
+    const whole = readFileSync(onlyFile());
+    const damaged = Buffer.from(whole);
+    damaged.fill(0x5a, whole.length - 400, whole.length - 100);
+    writeFileSync(onlyFile(), damaged);
+    expect(start()).to.equal('one true');
+    expect(readFileSync(onlyFile()).equals(damaged)).to.equal(false);
+    const again = identity(onlyFile());
+    expect(start()).to.equal('one true');
+    expect(identity(onlyFile()), 'whole by now').to.equal(again);
+  });
+
   it('run where nothing can be kept (PCE2)', () => {
     writeFileSync(join(root, 'compiled'), 'a file in the place of the folder');
     expect(start()).to.equal('one true');
