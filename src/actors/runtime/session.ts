@@ -179,10 +179,10 @@ export class Session {
     this.#stop('closed');
     this.placement.stop();
     if (!wasLive) return;
-    const { leases } = this.ports;
+    const { leases, log } = this.ports;
     // Who owns nothing may not purge, which would let it remove any lease: a sweep removes its record later (SessionSweep).
     const ended = this.planes.length > 0 ? leases.delete(this.#key()) : markSessionDead(leases, this.id, ENDED);
-    await ended.catch(() => undefined);
+    await ended.catch((error: unknown) => log.warn('session.not-ended', { cause: describeError(error) }));
   }
 
   #live(revision: number, sentAtMs: number): void {
