@@ -128,6 +128,6 @@ function lineOf({ name, touched, others, victims, shards, backMs, unreadyMs }: M
     `    touched: ${of(touched)}`,
     `    others:  ${of(others)}`,
     ...(victims.calls > 0 ? [`    through the one struck: ${of(victims)}`] : []),
-    `    back after ${backMs} ms, sent on after ${unreadyMs} ms`,
+    ...(backMs === undefined ? [] : [`    back after ${backMs} ms, sent on after ${unreadyMs} ms`]),
   ].join('\n');
 }
