@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 /** A machine that does much else leaves a process without its permissions for a moment. */
 const MAY_BE_REFUSED_OF = 1000;
 const READY = { timeoutMs: MINUTE_MS, everyMs: 50 };
-/** Of a process that lost its session, or could not remove its record at its end, that record stays for ten minutes. */
+/** The record of a process that lost its session, or whose time to end was over before it had removed it, stays so long. */
 const FORGOTTEN = { timeoutMs: SESSION_UNCHANGED_MS + MINUTE_MS, everyMs: 5000 };
 
 describe('two versions side by side', function () {
