@@ -64,6 +64,16 @@ describe('console in a browser: values of each type', function () {
     await kv('SET', 'greeting', 'hello');
   });
 
+  it('shows in the list what the key has become since that was loaded', async () => {
+    await kv('SET', 'grown', 'x');
+    const { page } = await personAt('&key=grown');
+    const row = page.locator('.key-row', { hasText: 'grown' });
+    await page.getByLabel('Value, 1 B').fill('x'.repeat(3000));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('3 KiB').waitFor();
+    await page.getByLabel('Value, 2.9 KiB').waitFor();
+  });
+
   it('keeps what is typed while a value is being saved', async () => {
     await kv('SET', 'slow', 'x');
     const { page } = await personAt('&key=slow');

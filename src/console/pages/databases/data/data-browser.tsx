@@ -7,7 +7,7 @@ import { Icon } from '../../../parts/icon.js';
 import { deleteKeys, forgetSent, goneKeys, keysAreBack } from './deletions.js';
 import { FlatKeys, FolderKeys } from './key-lists.js';
 import { KeyPage } from './key-page.js';
-import { addressOfKey, keyOfAddress, SHOWN_TYPES, TYPE_LABELS } from './listed-keys.js';
+import { addressOfKey, keyOfAddress, type SeenKeys, SHOWN_TYPES, TYPE_LABELS } from './listed-keys.js';
 import { NewKeyDialog } from './new-key.js';
 
 const NO_KEY = { key: undefined, key64: undefined } as const;
@@ -18,9 +18,11 @@ export default function DataBrowser({ database: id }: { readonly database: strin
   const round = useSignal(0);
   const chosen = useSignal(NONE);
   const isMaking = useSignal(false);
+  const seen = useSignal<SeenKeys>(new Map());
   const opened = keyOfAddress(query);
   const again = () => {
     forgetSent(id);
+    seen.value = new Map();
     round.value += 1;
   };
   const remove = (names: readonly string[]) => {
@@ -38,7 +40,7 @@ export default function DataBrowser({ database: id }: { readonly database: strin
       <section class="key-side" aria-label="All keys">
         <Tools isMaking={isMaking} onReload={again} />
         {chosen.value.size > 0 && <ChosenKeys chosen={chosen} onDelete={remove} />}
-        <Keys id={id} round={round.value} opened={opened} chosen={chosen} />
+        <Keys id={id} round={round.value} opened={opened} chosen={chosen} seen={seen.value} />
       </section>
       <section class="key-main" aria-label="The open key">
         {opened === undefined ? (
@@ -51,6 +53,9 @@ export default function DataBrowser({ database: id }: { readonly database: strin
             onClose={() => set(NO_KEY)}
             onMoved={show}
             onDelete={() => remove([opened])}
+            onSeen={(record) => {
+              seen.value = new Map(seen.value).set(opened, record);
+            }}
           />
         )}
       </section>
@@ -68,9 +73,10 @@ interface KeysProps {
   readonly round: number;
   readonly opened: string | undefined;
   readonly chosen: Signal<ReadonlySet<string>>;
+  readonly seen: SeenKeys;
 }
 
-function Keys({ id, round, opened, chosen }: KeysProps) {
+function Keys({ id, round, opened, chosen, seen }: KeysProps) {
   const [query] = usePageQuery();
   const filter = { match: patternOf(query.match), type: SHOWN_TYPES.find((type) => type === query.type) ?? '' };
   const List = isFlat(query) ? FlatKeys : FolderKeys;
@@ -87,6 +93,7 @@ function Keys({ id, round, opened, chosen }: KeysProps) {
       opened={opened}
       chosen={mayChange.value ? chosen.value : undefined}
       gone={goneKeys(id)}
+      seen={seen}
       onChoose={choose}
     />
   );

@@ -10,7 +10,7 @@ import type { KeyPageProps, KeyRecord } from './key-page.js';
 
 type What = 'rename' | 'copy' | 'expire';
 
-export interface KeyActionsProps extends KeyPageProps {
+export interface KeyActionsProps extends Omit<KeyPageProps, 'onSeen'> {
   readonly record: KeyRecord;
   onChanged(): void;
 }

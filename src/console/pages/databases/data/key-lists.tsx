@@ -8,7 +8,7 @@ import { VirtualList } from '../../../parts/virtual-list.js';
 import { useKeyPages } from './key-pages.js';
 import { KeyRow } from './key-row.js';
 import { type TreeRow, useKeyTree } from './key-tree.js';
-import type { KeyListFilter } from './listed-keys.js';
+import type { KeyListFilter, ListedKey, SeenKeys } from './listed-keys.js';
 
 export interface KeyListProps {
   readonly id: string;
@@ -20,10 +20,11 @@ export interface KeyListProps {
   readonly chosen: ReadonlySet<string> | undefined;
   /** Deleted, or about to be. */
   readonly gone: ReadonlySignal<ReadonlyMap<string, boolean>>;
+  readonly seen: SeenKeys;
   onChoose(name: string): void;
 }
 
-export function FlatKeys({ id, filter, round, opened, chosen, gone, onChoose }: KeyListProps) {
+export function FlatKeys({ id, filter, round, opened, chosen, gone, seen, onChoose }: KeyListProps) {
   const pages = useKeyPages(id, filter, round);
   const rows = gone.value.size === 0 ? pages.keys : pages.keys.filter(({ name }) => !gone.value.has(name));
   if (pages.error !== undefined) return <Failure error={pages.error} onRetry={pages.more} />;
@@ -37,7 +38,12 @@ export function FlatKeys({ id, filter, round, opened, chosen, gone, onChoose }: 
         keyOf={({ name }) => name}
         onNearEnd={pages.isPaused ? undefined : pages.more}
         drawn={(row) => (
-          <KeyRow row={row} isOpen={row.name === opened} isChosen={chosen?.has(row.name)} onChoose={onChoose} />
+          <KeyRow
+            row={asSeen(row, seen)}
+            isOpen={row.name === opened}
+            isChosen={chosen?.has(row.name)}
+            onChoose={onChoose}
+          />
         )}
       />
       <p class="small muted keys-foot" role="status">
@@ -53,7 +59,7 @@ export function FlatKeys({ id, filter, round, opened, chosen, gone, onChoose }: 
   );
 }
 
-export function FolderKeys({ id, filter, round, opened, chosen, gone, onChoose }: KeyListProps) {
+export function FolderKeys({ id, filter, round, opened, chosen, gone, seen, onChoose }: KeyListProps) {
   const tree = useKeyTree(id, filter.type, round);
   const rows = tree.rows.filter((row) => row.kind !== 'key' || !gone.value.has(row.key.name));
   const [first] = rows;
@@ -71,7 +77,7 @@ export function FolderKeys({ id, filter, round, opened, chosen, gone, onChoose }
     const { key, depth, below } = row;
     return (
       <KeyRow
-        row={key}
+        row={asSeen(key, seen)}
         isOpen={key.name === opened}
         isChosen={chosen?.has(key.name)}
         depth={depth}
@@ -81,6 +87,11 @@ export function FolderKeys({ id, filter, round, opened, chosen, gone, onChoose }
     );
   };
   return <VirtualList label="Keys" rows={rows} keyOf={rowKey} drawn={drawn} />;
+}
+
+function asSeen(key: ListedKey, seen: SeenKeys): ListedKey {
+  const found = seen.get(key.name);
+  return found === undefined ? key : { ...key, ...found };
 }
 
 function rowKey(row: TreeRow): string {

@@ -1,4 +1,5 @@
 /** One key: what it is, what can be done with it, and its value in the editor of its type. */
+import { useEffect } from 'preact/hooks';
 import { type Asked, useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { pipeline, type Result, shownOf, wordOf } from '../../../api/kv.js';
@@ -23,6 +24,8 @@ export interface KeyPageProps {
   /** It has another name, or another key is to be shown. */
   onMoved(name: string): void;
   onDelete(): void;
+  /** It was loaded, again. */
+  onSeen(record: KeyRecord): void;
 }
 
 export interface KeyRecord {
@@ -69,7 +72,8 @@ interface KnownProps extends KeyPageProps {
   readonly asked: Asked<KeyRecord | undefined>;
 }
 
-function Known({ record, asked, ...props }: KnownProps) {
+function Known({ record, asked, onSeen, ...props }: KnownProps) {
+  useEffect(() => onSeen(record), [record]);
   const { type, ttlMs, bytes: size, encoding } = record;
   return (
     <>

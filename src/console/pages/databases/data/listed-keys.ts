@@ -26,6 +26,9 @@ export interface ListedKey {
   readonly length: number | undefined;
 }
 
+/** What the page of a key has found since the list was loaded. */
+export type SeenKeys = ReadonlyMap<string, Pick<ListedKey, 'type' | 'ttlMs' | 'bytes'>>;
+
 export interface ListedFolder {
   readonly name: string;
   readonly keys: number;
