@@ -227,6 +227,8 @@ export const COLLECTIONS: readonly Stall[] = [
   },
 ];
 
+const SMALL_TABLES = "local t={} for i=1,100000 do t[i]={id=i,name='row-'..i,ok=true} end";
+
 export const LARGE_VALUES: readonly Stall[] = [
   command('SET of 10 MiB, native', ['SET', 'long', long]),
   command('GET of it', ['GET', 'long']),
@@ -292,6 +294,8 @@ export const LARGE_VALUES: readonly Stall[] = [
   // The larger one is refused for the memory that it takes.
   command('cjson.decode of 10 MiB', ['EVAL', 'return #cjson.decode(ARGV[1])', '0', document]),
   command('cjson.decode of 5 MiB', ['EVAL', 'return #cjson.decode(ARGV[1])', '0', documentOf(DOCUMENT_BYTES / 2)]),
+  command('cjson.encode of 100,000 tables', ['EVAL', `${SMALL_TABLES} return #cjson.encode(t)`, '0']),
+  command('cmsgpack.pack of them', ['EVAL', `${SMALL_TABLES} return #cmsgpack.pack(t)`, '0']),
   rest('SET body of 10 MiB, REST', '/set/restlong', () => Buffer.from(long)),
   { name: 'GET of it, REST', work: (stand) => stand.rest('/get/restlong') },
   rest('command body of 10 MiB, REST', '/', () => JSON.stringify(['SET', 'restlong', long])),

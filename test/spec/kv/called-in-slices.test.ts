@@ -3,17 +3,10 @@
  * Proves LUM4, RU2.
  */
 import { expect } from 'chai';
-import {
-  admit,
-  type CommandSpec,
-  digestOf,
-  KvEngine,
-  Paused,
-  type Reply,
-  type ServerInfo,
-} from '../../../src/domain/kv/index.js';
+import { admit, type CommandSpec, KvEngine, type Paused, type Reply } from '../../../src/domain/kv/index.js';
 import { readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
+import { inBothWays, ScriptStand } from '../../support/script-slices.js';
 
 const MANY = 2400;
 /** Enough for a command about all of them to be long, and for its copy to take some slices. */
@@ -42,61 +35,9 @@ const filledFor = (words: readonly string[]): (readonly string[])[] => [
 ];
 const CALL = 'return redis.call(unpack(ARGV))';
 
-/** Of an engine whose slices are over whenever somebody looks, if it may pause. */
-class Stand {
-  readonly engine: KvEngine;
-  pauses = 0;
-  #looks = 0;
-
-  constructor(
-    readonly mayPause: boolean,
-    about: readonly string[],
-  ) {
-    const server: ServerInfo = {
-      nowMicros: () => {
-        this.#looks += 1;
-        return this.mayPause ? this.#looks * 6000 : 0;
-      },
-      workedMicros: () => 0,
-      info: () => new Map(),
-    };
-    this.engine = new KvEngine(seededRandom(1), server);
-    for (const words of filledFor(about)) this.engine.execute(admit(words) as CommandSpec, words, NOW);
-    this.engine.effects.take();
-  }
-
-  /** @param atMost pauses, upon which it is stopped */
-  run(words: readonly string[], atMost = Number.POSITIVE_INFINITY): unknown {
-    const { engine } = this;
-    const caller = { mayPause: this.mayPause };
-    const answer = engine.execute(admit(words) as CommandSpec, words, NOW, caller);
-    this.pauses = 0;
-    if (!(answer instanceof Paused)) return readable(answer as Reply);
-    const rest = engine.rest(answer, words, caller);
-    for (;;) {
-      this.pauses += 1;
-      expect(engine.effects.take(), 'what is half done').to.have.length(0);
-      if (this.pauses > atMost) return readable(rest.stop('it was killed'));
-      const reply = rest.next(NOW);
-      if (reply !== undefined) return readable(reply);
-    }
-  }
-
-  look(): unknown {
-    const { keyspace } = this.engine;
-    return [digestOf(this.engine), keyspace.size, keyspace.bytes, keyspace.expiring];
-  }
-}
-
-/** The same script in one go and in slices. */
 function both(script: string, ...args: readonly string[]): { reply: unknown; pauses: number } {
   const words = ['EVAL', script, '0', ...args];
-  const whole = new Stand(false, words);
-  const sliced = new Stand(true, words);
-  const reply = sliced.run(words);
-  expect(reply).to.deep.equal(whole.run(words));
-  expect(sliced.look()).to.deep.equal(whole.look());
-  return { reply, pauses: sliced.pauses };
+  return inBothWays(words, filledFor(words));
 }
 
 describe('key-value: a command that a script calls', () => {
@@ -199,7 +140,7 @@ describe('key-value: a command that a script calls', () => {
     ['LRANGE', 'l', '0', '-1'],
   ]) {
     it(`is undone with the script that is stopped at one of its pauses: ${words[0]}`, () => {
-      const stand = new Stand(true, words);
+      const stand = new ScriptStand(true, filledFor(words));
       const before = stand.look();
       const script = `redis.call('SET','first','1') ${CALL}`;
       let pauses = 1;
@@ -230,63 +171,5 @@ describe('key-value: a command that a script calls', () => {
     while (reply === undefined) reply = rest.next(NOW);
     expect(readable(reply)).to.match(/^-ERR Script stopped: it took longer than 50 ms/);
     expect(engine.keyspace.isThere('half')).to.equal(false);
-  });
-});
-
-describe('key-value: cjson.decode of a long text', () => {
-  const rows = Array.from(
-    { length: 2000 },
-    (_, i) => `{"id":${i},"name":"row\\t${i}","tags":["a",null,true],"at":{"x":${i / 7}}}`,
-  );
-  const text = `[${rows.join(',')}]`;
-  const hasRead = 'local v=cjson.decode(ARGV[1]) return {#v,v[2000].id,v[2].name,v[3].tags[3],tostring(v[8].at.x)}';
-
-  for (const [what, script, given] of [
-    ['many objects', hasRead, text],
-    ['one through pcall', `return {pcall(function(...) ${hasRead} end)}`, text],
-    ['many escapes', 'return #cjson.decode(ARGV[1])', `"${'\\n'.repeat(20_000)}"`],
-    ['a long string', 'return cjson.decode(ARGV[1])[1]', `["${'l'.repeat(LONG)}"]`],
-  ] as const) {
-    it(`runs in slices: ${what}`, () => {
-      const { pauses } = both(script, given);
-      expect(pauses).to.be.greaterThan(4);
-    });
-  }
-
-  const broken = `${text.slice(0, -1)},]`;
-  const problem = `Expected value but found T_ARR_END at character ${broken.length}`;
-
-  it('fails where it was called, at that place', () => {
-    const { reply, pauses } = both("local x=1\nlocal v=cjson.decode(ARGV[1])\nreturn 'behind'", broken);
-    expect(reply).to.match(new RegExp(`^-ERR user_script:2: ${problem} script: [0-9a-f]{40}, on @user_script:2`));
-    expect(pauses).to.be.greaterThan(4);
-  });
-
-  for (const [what, script, answer] of [
-    ['a function', 'pcall(function() return cjson.decode(ARGV[1]) end)', `user_script:1: ${problem}`],
-    ['itself, which has no place', 'pcall(cjson.decode,ARGV[1])', problem],
-  ] as const) {
-    it(`hands its error to pcall of ${what}`, () => {
-      const { reply, pauses } = both(`local ok,e=${script} return {tostring(ok),e}`, broken);
-      expect(reply).to.deep.equal(['false', answer]);
-      expect(pauses).to.be.greaterThan(4);
-    });
-  }
-
-  it('calls a wrong argument what it is called where nobody has named the function', () => {
-    const { reply } = both('local _,none=pcall(cjson.decode) local _,table=pcall(cjson.decode,{}) return {none,table}');
-    expect(reply).to.deep.equal([
-      "bad argument #1 to '?' (expected 1 argument)",
-      "bad argument #1 to '?' (string expected, got table)",
-    ]);
-  });
-
-  it('is undone with the script that is stopped at one of its pauses', () => {
-    const stand = new Stand(true, []);
-    const before = stand.look();
-    const script = "redis.call('SET','first','1') return #cjson.decode(ARGV[1])";
-    expect(stand.run(['EVAL', script, '0', text], 5)).to.match(/^-ERR Script stopped: it was killed/);
-    expect(stand.look()).to.deep.equal(before);
-    expect(stand.run(['EVAL', script, '0', text])).to.equal(2000);
   });
 });

@@ -1,42 +1,23 @@
 /** `cjson.decode`: JSON text as a Lua value, with that library's leniency and error texts; token by token, in steps. */
 import type { ByteString } from '../../../kernel/index.js';
-import { SlicePace } from '../slices.js';
-import type { Steps } from '../steps.js';
+import { SLICE_ITEMS } from '../steps.js';
 import type { JsonOptions } from './json-options.js';
 import { JsonTokens } from './json-tokens.js';
 import type { State } from './lua-api.js';
 import { LONG_STRING_BYTES } from './lua-limits.js';
 import type { LuaMachine } from './machine.js';
+import { ValueWork } from './value-work.js';
 
 /** Of a table that is being filled: an object, or else the place of the next item. */
 const OBJECT = 0;
 
-/** Leaves the value on the stack: one result, or `RAISED`. */
-export function* decodeJson(machine: LuaMachine, state: State, text: ByteString, options: JsonOptions): Steps<number> {
-  if (text.length >= 2 && (text[0] === '\0' || text[1] === '\0')) {
-    return machine.leaveError(state, 'JSON parser does not support UTF-16 or UTF-32');
-  }
-  const tokens = new JsonTokens(text, options.decodeInvalid);
-  const decoder = new Decoder(machine, state, tokens, options);
-  const pace = new SlicePace();
-  for (;;) {
-    tokens.next();
-    if (tokens.kind === 'T_STRING') {
-      if (tokens.isRaw) yield* tokens.unescape();
-      if (tokens.string.length > LONG_STRING_BYTES) {
-        yield* machine.pushInSlices(state, tokens.string);
-        decoder.isPushed = true;
-      }
-    }
-    const results = decoder.take();
-    if (results !== undefined) return results;
-    if (pace.isDue()) yield;
-  }
-}
-
-class Decoder {
+/** Leaves the value on the stack. */
+export class JsonDecoder extends ValueWork {
+  readonly #tokens: JsonTokens;
+  /** Is there a token that was not taken yet? */
+  #hasToken = false;
   /** Is the string, which is the token, on the stack already? */
-  isPushed = false;
+  #isPushed = false;
   #expected: 'value' | 'key' | 'colon' | 'comma' | 'end' = 'value';
   /** May the innermost table end here? */
   #mayEnd = false;
@@ -44,15 +25,43 @@ class Decoder {
   readonly #open: number[] = [];
 
   constructor(
-    private readonly machine: LuaMachine,
-    private readonly state: State,
-    private readonly tokens: JsonTokens,
+    machine: LuaMachine,
+    state: State,
+    private readonly text: ByteString,
     private readonly options: JsonOptions,
-  ) {}
+  ) {
+    super(machine, state);
+    this.#tokens = new JsonTokens(text, options.decodeInvalid);
+  }
+
+  protected override goOn(): number | undefined {
+    const { text } = this;
+    if (text.length >= 2 && (text[0] === '\0' || text[1] === '\0')) {
+      return this.machine.leaveError(this.state, 'JSON parser does not support UTF-16 or UTF-32');
+    }
+    for (let left = SLICE_ITEMS; left > 0; left -= 1) {
+      if (!this.#hasToken) this.#tokens.next();
+      this.#hasToken = true;
+      if (this.#tokens.kind === 'T_STRING' && !this.#isReady()) return undefined;
+      this.#hasToken = false;
+      const results = this.#take();
+      if (results !== undefined) return results;
+    }
+    return undefined;
+  }
+
+  /** Is the string read, and if it is long on the stack? */
+  #isReady(): boolean {
+    const tokens = this.#tokens;
+    if (tokens.isRaw && !this.isDone(tokens.unescape())) return false;
+    if (this.#isPushed || tokens.string.length <= LONG_STRING_BYTES) return true;
+    this.#isPushed = true;
+    return this.isDone(this.machine.pushInSlices(this.state, tokens.string));
+  }
 
   /** Takes the token. @returns how many results there are once that is known, or `RAISED` */
-  take(): number | undefined {
-    const { kind } = this.tokens;
+  #take(): number | undefined {
+    const { kind } = this.#tokens;
     const isObject = this.#open.at(-1) === OBJECT;
     if (this.#mayEnd && kind === (isObject ? 'T_OBJ_END' : 'T_ARR_END')) {
       this.#open.pop();
@@ -77,7 +86,8 @@ class Decoder {
 
   #value(): number | undefined {
     const { api } = this.machine;
-    const { tokens, state } = this;
+    const { state } = this;
+    const tokens = this.#tokens;
     switch (tokens.kind) {
       case 'T_STRING':
         this.#pushString();
@@ -102,10 +112,10 @@ class Decoder {
   }
 
   #begin(table: number): number | undefined {
-    const { machine, state, tokens, options } = this;
+    const { machine, state, options } = this;
     const depth = this.#open.push(table);
-    if (depth > options.decodeMaxDepth || machine.api.lua_checkstack(state, 4) === 0) {
-      const text = `Found too many nested data structures (${depth}) at character ${tokens.at}`;
+    if (depth > options.decodeMaxDepth || !machine.slices.makeRoom(state, 4)) {
+      const text = `Found too many nested data structures (${depth}) at character ${this.#tokens.at}`;
       return machine.leaveError(state, text);
     }
     machine.api.lua_createtable(state, 0, 0);
@@ -134,12 +144,12 @@ class Decoder {
   }
 
   #pushString(): void {
-    if (!this.isPushed) this.machine.push(this.state, this.tokens.string);
-    this.isPushed = false;
+    if (!this.#isPushed) this.machine.push(this.state, this.#tokens.string);
+    this.#isPushed = false;
   }
 
   #fail(wanted: string): number {
-    const { kind, problem, index } = this.tokens;
+    const { kind, problem, index } = this.#tokens;
     const found = kind === 'T_ERROR' ? problem : kind;
     const text = `Expected ${wanted} but found ${found} at character ${index + 1}`;
     return this.machine.leaveError(this.state, text);

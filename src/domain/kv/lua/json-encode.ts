@@ -1,12 +1,21 @@
 /** `cjson.encode`: a Lua value as JSON text, with that library's choices and error texts. */
-import type { ByteString } from '../../../kernel/index.js';
 import type { JsonOptions } from './json-options.js';
 import { LUA, type State } from './lua-api.js';
+import { MAX_CALL_VALUES } from './lua-limits.js';
+import { VALUE_BYTES } from './lua-memory.js';
 import type { LuaMachine } from './machine.js';
 import { formatG } from './number-text.js';
-import { ValueWriter } from './value-writer.js';
+import { NO_ARRAY, OpenTable } from './open-table.js';
+import type { RAISED } from './run-slices.js';
+import { ValueWriter, WRITTEN } from './value-writer.js';
 
-const ESCAPED = /["\\/\p{Cc}]/gu;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const ARRAY = 0x5b;
+const ARRAY_END = 0x5d;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
 const SHORT: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -17,161 +26,171 @@ const SHORT: Readonly<Record<string, string>> = {
   '\r': '\\r',
   '\t': '\\t',
 };
+const DELETE = 0x7f;
+/** What a byte of a string becomes; undefined: it stays. */
+const ESCAPES: readonly (string | undefined)[] = Array.from({ length: 256 }, (_, byte) => {
+  const letter = String.fromCharCode(byte);
+  const isControl = byte < 0x20 || byte === DELETE;
+  return SHORT[letter] ?? (isControl ? `\\u${byte.toString(16).padStart(4, '0')}` : undefined);
+});
+/** For each byte: does it become something else? */
+const IS_ESCAPED = Uint8Array.from(ESCAPES, (text) => (text === undefined ? 0 : 1));
+const LONGEST_ESCAPE = 6;
 
-export function encodeJson(machine: LuaMachine, state: State, options: JsonOptions): ByteString {
-  const encoder = new Encoder(machine, state, options);
-  encoder.value(0);
-  return encoder.text();
-}
+/** Values on Lua's stack that C's implementation has for each table, and asks for before it goes into one. */
+const VALUES_OF_ARRAY = 1;
+const VALUES_OF_OBJECT = 2;
+const VALUES_ASKED = 3;
 
-class Encoder extends ValueWriter {
+/** Leaves its text on the stack: of the one value that is there. */
+export class JsonEncoder extends ValueWriter {
+  #hasBegun = false;
+  /** What C's implementation would have on Lua's stack now. */
+  #stackValues = 1;
+
   constructor(
     machine: LuaMachine,
     state: State,
     private readonly options: JsonOptions,
   ) {
-    super(machine, state);
+    super(machine, state, LONGEST_ESCAPE);
   }
 
-  /** The value on top, which stays there. */
-  value(depth: number): void {
-    const { machine, state } = this;
-    const { api } = machine;
-    this.countValue();
-    switch (api.lua_type(state, -1)) {
-      case LUA.STRING:
-        this.add(quoted(machine.string(state, -1) as ByteString));
-        return;
-      case LUA.NUMBER:
-        this.#number();
-        return;
-      case LUA.BOOLEAN:
-        this.add(api.lua_toboolean(state, -1) === 1 ? 'true' : 'false');
-        return;
-      case LUA.TABLE:
-        this.#table(depth + 1);
-        return;
-      case LUA.NIL:
-        this.add('null');
-        return;
-      case LUA.LIGHTUSERDATA:
-        if (api.lua_touserdata(state, -1) === 0) {
-          this.add('null');
-          return;
-        }
-        break;
-      default:
+  protected override next(): typeof WRITTEN | typeof RAISED | undefined {
+    const { open, machine } = this;
+    if (open !== undefined) return open.length > 0 ? this.#item(open) : this.#field(open);
+    if (this.#hasBegun) return WRITTEN;
+    this.#hasBegun = true;
+    return this.#value(machine.memory.top(this.state) - VALUE_BYTES);
+  }
+
+  #item(open: OpenTable): typeof RAISED | undefined {
+    if (open.place === open.length) {
+      this.#close(ARRAY_END, VALUES_OF_ARRAY);
+      return undefined;
     }
-    this.#fail(machine.typeName(state, -1), 'type not supported');
+    if (open.place > 0) this.byte(COMMA);
+    open.place += 1;
+    return this.#value(open.itemAt(open.place));
   }
 
-  #fail(what: string, problem: string): never {
-    return this.machine.fail(this.state, `Cannot serialise ${what}: ${problem}`);
+  #field(open: OpenTable): typeof RAISED | undefined {
+    if (open.hasKey) {
+      this.byte(COLON);
+      open.hasKey = false;
+      open.place += 1;
+      return this.#value(open.valueAt(open.place - 1));
+    }
+    if (!open.isAtValue()) {
+      this.#close(OBJECT_END, VALUES_OF_OBJECT);
+      return undefined;
+    }
+    if (!open.isFresh) this.byte(COMMA);
+    open.isFresh = false;
+    open.hasKey = true;
+    return this.#key(open);
   }
 
-  #number(): void {
+  #key(open: OpenTable): typeof RAISED | undefined {
+    const { memory } = this.machine;
+    const at = open.keyAt(open.place);
+    const type = at === undefined ? LUA.NUMBER : memory.typeAt(at);
+    if (at !== undefined && type === LUA.STRING) {
+      this.#string(at);
+      return undefined;
+    }
+    if (type !== LUA.NUMBER) return this.#fail('table', 'table key must be a number or string');
+    this.byte(QUOTE);
+    const raised = this.#number(at === undefined ? open.place + 1 : memory.numberAt(at));
+    this.byte(QUOTE);
+    return raised;
+  }
+
+  #close(end: number, stackValues: number): void {
+    this.byte(end);
+    this.#stackValues -= stackValues;
+    this.open = this.open?.above;
+  }
+
+  /** @param at where it lies; undefined: it is nil */
+  #value(at: number | undefined): typeof RAISED | undefined {
+    const { memory } = this.machine;
+    this.countValue();
+    const type = at === undefined ? LUA.NIL : memory.typeAt(at);
+    if (at === undefined || type === LUA.NIL) this.ascii('null');
+    else if (type === LUA.STRING) this.#string(at);
+    else if (type === LUA.NUMBER) return this.#number(memory.numberAt(at));
+    else if (type === LUA.TABLE) return this.#table(at);
+    else if (type === LUA.BOOLEAN) this.ascii(memory.isZeroAt(at) ? 'false' : 'true');
+    else if (type === LUA.LIGHTUSERDATA && memory.isZeroAt(at)) this.ascii('null');
+    else return this.#fail(this.machine.nameOfType(type), 'type not supported');
+    return undefined;
+  }
+
+  #number(number: number): typeof RAISED | undefined {
     const { precision, encodeInvalid } = this.options;
-    const number = this.machine.api.lua_tonumber(this.state, -1);
     if (!Number.isFinite(number)) {
-      if (encodeInvalid === 'null') {
-        this.add('null');
-        return;
-      }
-      if (encodeInvalid === 'refused') this.#fail('number', 'must not be NaN or Inf');
-      if (Number.isNaN(number)) {
-        this.add('NaN');
-        return;
-      }
-      this.add(number > 0 ? 'Infinity' : '-Infinity');
-      return;
+      if (encodeInvalid === 'refused') return this.#fail('number', 'must not be NaN or Inf');
+      if (encodeInvalid === 'null') this.ascii('null');
+      else if (Number.isNaN(number)) this.ascii('NaN');
+      else this.ascii(number > 0 ? 'Infinity' : '-Infinity');
+      return undefined;
     }
     // An integer of few digits is printed alike by both, and far faster so.
     const isShort = Number.isInteger(number) && Math.abs(number) < 10 ** Math.min(precision, 14) && number !== 0;
-    this.add(isShort ? String(number) : formatG(number, precision));
+    this.ascii(isShort ? String(number) : formatG(number, precision));
+    return undefined;
   }
 
-  #table(depth: number): void {
+  #table(at: number): typeof RAISED | undefined {
     const { machine, state, options } = this;
-    if (depth > options.encodeMaxDepth || machine.api.lua_checkstack(state, 3) === 0) {
-      machine.fail(state, `Cannot serialise, excessive nesting (${depth})`);
+    const depth = (this.open?.depth ?? 0) + 1;
+    if (depth > options.encodeMaxDepth || this.#stackValues + VALUES_ASKED > MAX_CALL_VALUES) {
+      return machine.leaveError(state, `Cannot serialise, excessive nesting (${depth})`);
     }
-    const length = this.#arrayLength();
-    if (length > 0) this.#array(length, depth);
-    else this.#object(depth);
+    const table = new OpenTable(machine.memory, at, this.open, depth);
+    table.measure();
+    this.countPlaces(table.places);
+    if (this.#isSparse(table)) {
+      if (!options.convertSparse) return this.#fail('table', 'excessively sparse array');
+      table.length = NO_ARRAY;
+    }
+    if (table.length === 0) {
+      this.ascii('{}');
+      return undefined;
+    }
+    this.open = table;
+    this.byte(table.length > 0 ? ARRAY : OBJECT);
+    this.#stackValues += table.length > 0 ? VALUES_OF_ARRAY : VALUES_OF_OBJECT;
+    return undefined;
   }
 
-  /** The largest index of an array; 0 for one that is empty, -1 for what is not an array. */
-  #arrayLength(): number {
-    const { machine, state, options } = this;
-    const { api } = machine;
-    let max = 0;
-    let items = 0;
-    api.lua_pushnil(state);
-    while (api.lua_next(state, -2) !== 0) {
-      const key = api.lua_type(state, -2) === LUA.NUMBER ? api.lua_tonumber(state, -2) : 0;
-      machine.pop(state);
-      if (!(key >= 1) || !Number.isInteger(key)) {
-        machine.pop(state);
-        return -1;
-      }
-      max = Math.max(max, key);
-      items += 1;
-    }
-    if (options.sparseRatio > 0 && max > items * options.sparseRatio && max > options.sparseSafe) {
-      if (!options.convertSparse) this.#fail('table', 'excessively sparse array');
-      return -1;
-    }
-    return max;
+  #isSparse({ length, count }: OpenTable): boolean {
+    const { sparseRatio, sparseSafe } = this.options;
+    return sparseRatio > 0 && length > count * sparseRatio && length > sparseSafe;
   }
 
-  #array(length: number, depth: number): void {
-    const { api } = this.machine;
-    this.add('[');
-    for (let i = 1; i <= length; i += 1) {
-      if (i > 1) this.add(',');
-      api.lua_rawgeti(this.state, -1, i);
-      this.value(depth);
-      this.machine.pop(this.state);
-    }
-    this.add(']');
+  #string(at: number): void {
+    this.byte(QUOTE);
+    this.string(at);
   }
 
-  #object(depth: number): void {
-    const { machine, state } = this;
-    const { api } = machine;
-    this.add('{');
-    let isFirst = true;
-    api.lua_pushnil(state);
-    while (api.lua_next(state, -2) !== 0) {
-      if (!isFirst) this.add(',');
-      isFirst = false;
-      const type = api.lua_type(state, -2);
-      if (type === LUA.NUMBER) {
-        api.lua_pushvalue(state, -2);
-        this.add('"');
-        this.#number();
-        this.add('":');
-        machine.pop(state);
-      } else if (type === LUA.STRING) {
-        this.add(`${quoted(machine.string(state, -2) as ByteString)}:`);
-      } else {
-        this.#fail('table', 'table key must be a number or string');
-      }
-      this.value(depth);
-      machine.pop(state);
-    }
-    this.add('}');
+  protected override endString(): void {
+    this.byte(QUOTE);
   }
-}
 
-function quoted(text: ByteString): ByteString {
-  if (text.search(ESCAPED) === -1) return `"${text}"`;
-  return `"${text.replace(ESCAPED, escaped)}"`;
-}
+  protected override writeString(from: number, length: number): void {
+    const { heap } = this;
+    const end = from + length;
+    for (let at = from; at < end; at += 1) {
+      const begin = at;
+      while (at < end && IS_ESCAPED[heap[at] as number] === 0) at += 1;
+      this.copy(begin, at - begin);
+      if (at < end) this.ascii(ESCAPES[heap[at] as number] as string);
+    }
+  }
 
-/** Bytes above 127 are parts of characters, not controls. */
-function escaped(letter: string): string {
-  const code = letter.charCodeAt(0);
-  if (code > 0x7f) return letter;
-  return SHORT[letter] ?? `\\u${code.toString(16).padStart(4, '0')}`;
+  #fail(what: string, problem: string): typeof RAISED {
+    return this.machine.leaveError(this.state, `Cannot serialise ${what}: ${problem}`);
+  }
 }

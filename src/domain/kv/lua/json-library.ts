@@ -1,6 +1,6 @@
 /** The `cjson` library of scripts. What its options change lasts for the run. */
-import { decodeJson } from './json-decode.js';
-import { encodeJson } from './json-encode.js';
+import { JsonDecoder } from './json-decode.js';
+import { JsonEncoder } from './json-encode.js';
 import { JsonOptions } from './json-options.js';
 import { LUA, type State } from './lua-api.js';
 import type { HostFunction, LuaMachine } from './machine.js';
@@ -22,7 +22,7 @@ export const JSON_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string,
 ]);
 
 /** Those that may work in steps. */
-export const JSON_IN_STEPS: readonly HostFunction[] = [decode];
+export const JSON_IN_STEPS: readonly HostFunction[] = [encode, decode];
 
 function optionsOf(machine: LuaMachine): JsonOptions {
   return machine.run?.json ?? new JsonOptions();
@@ -30,14 +30,13 @@ function optionsOf(machine: LuaMachine): JsonOptions {
 
 function encode(machine: LuaMachine, state: State): number {
   if (machine.api.lua_gettop(state) !== 1) machine.failArgument(state, 1, 'expected 1 argument');
-  machine.push(state, encodeJson(machine, state, optionsOf(machine)));
-  return 1;
+  return new JsonEncoder(machine, state, optionsOf(machine)).run();
 }
 
 function decode(machine: LuaMachine, state: State): number {
   if (machine.api.lua_gettop(state) !== 1) machine.failArgument(state, 1, 'expected 1 argument');
   const text = machine.checkedString(state, 1);
-  return machine.slices.inSteps(state, decodeJson(machine, state, text, optionsOf(machine)));
+  return new JsonDecoder(machine, state, text, optionsOf(machine)).run();
 }
 
 /** A module of its own, as far as scripts can tell. */

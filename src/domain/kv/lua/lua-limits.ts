@@ -35,6 +35,8 @@ export const MAX_CACHED_SCRIPT_BYTES = 16 * 1024 * 1024;
 /** Scripts kept compiled; the others are compiled again when they are called. */
 export const MAX_COMPILED_SCRIPTS = 1_000;
 
+/** Values that a call of a function of C may have on its stack: Lua's own bound. */
+export const MAX_CALL_VALUES = 8000;
 /** Nesting of a script's reply. Redis ends at the size of its Lua stack; a client's parser may recurse. */
 export const MAX_REPLY_DEPTH = 500;
 /** Items of a reply, and values a serializer writes: a table that holds itself twice grows without end. */

@@ -23,7 +23,8 @@ export type HostFunction = (machine: LuaMachine, state: State) => number;
 /** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
 const PAGE_BYTES = 65_536;
-const SCRATCH_BYTES = 64 * 1024;
+/** Of the room where bytes are put together that are short, or in short pieces. */
+export const SCRATCH_BYTES = 64 * 1024;
 const DEBUG_BYTES = 128;
 /** Within lua_Debug of a 32-bit machine. */
 const DEBUG_WHAT = 12;
@@ -60,8 +61,9 @@ export class LuaMachine {
   /** Seen anew whenever it has grown. */
   readonly memory: LuaMemory;
   readonly slices: RunSlices;
+  /** Where the room of `SCRATCH_BYTES` begins. What is there lasts until something is pushed, or the run is left. */
+  readonly scratch: number;
   readonly #lengthAt: number;
-  readonly #scratch: number;
   readonly #debugAt: number;
   readonly #names = new Map<string, number>();
   readonly #functionIndexes = new Map<HostFunction, number>();
@@ -75,7 +77,7 @@ export class LuaMachine {
     this.memory = new LuaMemory(api.memory);
     this.slices = new RunSlices(api, this.memory, this.#install(hostFunctions));
     this.#lengthAt = api.malloc(8);
-    this.#scratch = api.malloc(SCRATCH_BYTES);
+    this.scratch = api.malloc(SCRATCH_BYTES);
     this.#debugAt = api.malloc(DEBUG_BYTES);
     for (const hostFunction of stepped) this.#stepped.add(this.#functionIndexes.get(hostFunction) as number);
     this.state = api.luaL_newstate();
@@ -91,6 +93,9 @@ export class LuaMachine {
     api.lua_createtable(state, 1, 0);
     api.lua_pushvalue(state, 2);
     api.lua_rawseti(state, 4, 1);
+    api.lua_createtable(state, 0, 4);
+    api.lua_pushvalue(state, 2);
+    api.lua_rawseti(state, 5, 7);
     const isKnown = memory.knows(state);
     api.lua_settop(state, 0);
     return isKnown;
@@ -134,8 +139,8 @@ export class LuaMachine {
   push(state: State, bytes: ByteString): void {
     const { length } = bytes;
     if (length <= SCRATCH_BYTES) {
-      this.#write(bytes, this.#scratch);
-      this.api.lua_pushlstring(state, this.#scratch, length);
+      this.#write(bytes, this.scratch);
+      this.api.lua_pushlstring(state, this.scratch, length);
       return;
     }
     const pointer = this.#copyIn(bytes);
@@ -150,13 +155,21 @@ export class LuaMachine {
       this.push(state, bytes);
       return;
     }
+    const pieces: ByteString[] = [];
+    for (let from = 0; from < length; from += SLICE_BYTES) pieces.push(bytes.slice(from, from + SLICE_BYTES));
+    yield* this.pushPieces(state, pieces, length);
+  }
+
+  /** Pieces, none of them long, as one string of that length. It may be given up between two. */
+  *pushPieces(state: State, pieces: readonly ByteString[], length: number): Steps<void> {
     const pointer = this.#room(length);
+    let at = pointer;
     try {
-      for (let from = 0; from < length; from += SLICE_BYTES) {
-        if (from > 0) yield;
-        this.#write(bytes.slice(from, from + SLICE_BYTES), pointer + from);
+      for (const piece of pieces) {
+        this.#write(piece, at);
+        at += piece.length;
+        yield;
       }
-      yield;
       this.api.lua_pushlstring(state, pointer, length);
     } finally {
       this.api.free(pointer);
@@ -198,7 +211,11 @@ export class LuaMachine {
   }
 
   typeName(state: State, index: number): string {
-    return this.#cString(this.api.lua_typename(state, this.api.lua_type(state, index)));
+    return this.nameOfType(this.api.lua_type(state, index));
+  }
+
+  nameOfType(type: number): string {
+    return this.#cString(this.api.lua_typename(this.state, type));
   }
 
   /** Compiles a chunk and leaves it on the stack; or leaves the error and says so. Never takes bytecode. */

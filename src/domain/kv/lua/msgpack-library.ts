@@ -1,13 +1,13 @@
 /** The `cmsgpack` library of scripts: values to and from MessagePack. */
-import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
-import { LUA, type State } from './lua-api.js';
+import type { ByteString } from '../../../kernel/index.js';
+import type { State } from './lua-api.js';
 import type { HostFunction, LuaMachine } from './machine.js';
-import { VALUES_A_LOOK, ValueWriter } from './value-writer.js';
+import { MsgpackPacker } from './msgpack-pack.js';
 
-/** Tables within tables; what is deeper is written as nil, which ends tables that hold themselves. */
-const MAX_DEPTH = 16;
 /** Values within values read: each is a call within a call. */
 const MAX_READ_DEPTH = 1000;
+/** Values read between two looks at the clock. */
+const VALUES_A_LOOK = 1000;
 
 export const MSGPACK_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
   ['pack', pack],
@@ -22,6 +22,9 @@ export const MSGPACK_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<stri
   ],
 ]);
 
+/** Those that may work in steps. */
+export const MSGPACK_IN_STEPS: readonly HostFunction[] = [pack];
+
 export const MSGPACK_CONSTANTS = [
   ['_NAME', 'cmsgpack'],
   ['_VERSION', 'lua-cmsgpack 0.4.0'],
@@ -35,138 +38,7 @@ function pack(machine: LuaMachine, state: State): number {
   if (count === 0) machine.failArgument(state, 0, 'MessagePack pack needs input.');
   if (api.lua_checkstack(state, count) === 0)
     machine.failArgument(state, 0, 'Too many arguments for MessagePack pack.');
-  const packer = new Packer(machine, state);
-  for (let i = 1; i <= count; i += 1) {
-    api.lua_pushvalue(state, i);
-    packer.value(0);
-    machine.pop(state);
-  }
-  machine.push(state, packer.text());
-  return 1;
-}
-
-class Packer extends ValueWriter {
-  /** The value on top, which stays there. */
-  value(depth: number): void {
-    const { machine, state } = this;
-    const { api } = machine;
-    this.countValue();
-    switch (api.lua_type(state, -1)) {
-      case LUA.STRING: {
-        const text = machine.string(state, -1) as ByteString;
-        this.add(head(text.length, 0xa0, 32, [0xd9, 0xda, 0xdb]));
-        this.add(text);
-        return;
-      }
-      case LUA.BOOLEAN:
-        this.add(api.lua_toboolean(state, -1) === 1 ? '\xc3' : '\xc2');
-        return;
-      case LUA.NUMBER:
-        this.add(numberBytes(api.lua_tonumber(state, -1)));
-        return;
-      case LUA.TABLE:
-        depth === MAX_DEPTH ? this.add('\xc0') : this.#table(depth + 1);
-        return;
-      default:
-        this.add('\xc0');
-        return;
-    }
-  }
-
-  #table(depth: number): void {
-    const { machine, state } = this;
-    const { api } = machine;
-    api.lua_checkstack(state, 3);
-    const length = this.#arrayLength();
-    if (length !== undefined) {
-      this.add(head(length, 0x90, 16, [undefined, 0xdc, 0xdd]));
-      for (let i = 1; i <= length; i += 1) {
-        api.lua_rawgeti(state, -1, i);
-        this.value(depth);
-        machine.pop(state);
-      }
-      return;
-    }
-    let count = 0;
-    api.lua_pushnil(state);
-    while (api.lua_next(state, -2) !== 0) {
-      machine.pop(state);
-      count += 1;
-    }
-    this.add(head(count, 0x80, 16, [undefined, 0xde, 0xdf]));
-    api.lua_pushnil(state);
-    while (api.lua_next(state, -2) !== 0) {
-      api.lua_pushvalue(state, -2);
-      this.value(depth);
-      machine.pop(state);
-      this.value(depth);
-      machine.pop(state);
-    }
-  }
-
-  /** Undefined unless the keys are 1 … n, without a gap and at least one. */
-  #arrayLength(): number | undefined {
-    const { api } = this.machine;
-    let max = 0;
-    let count = 0;
-    api.lua_pushnil(this.state);
-    while (api.lua_next(this.state, -2) !== 0) {
-      this.machine.pop(this.state);
-      const key = api.lua_type(this.state, -1) === LUA.NUMBER ? api.lua_tonumber(this.state, -1) : 0;
-      if (!(key > 0) || !Number.isInteger(key)) {
-        this.machine.pop(this.state);
-        return undefined;
-      }
-      count += 1;
-      max = Math.max(max, key);
-    }
-    return max === count ? max : undefined;
-  }
-}
-
-/** A length, in the form that is short enough: in the first byte, in one, two or four. */
-function head(length: number, fixed: number, fixedBelow: number, codes: readonly (number | undefined)[]): ByteString {
-  if (length < fixedBelow) return String.fromCharCode(fixed | length);
-  const [one, two, four] = codes;
-  if (one !== undefined && length < 0x100) return String.fromCharCode(one, length);
-  if (length < 0x10000) return String.fromCharCode(two as number, length >> 8, length & 0xff);
-  const bytes = Buffer.alloc(5);
-  bytes[0] = four as number;
-  bytes.writeUInt32BE(length, 1);
-  return bytesOfBuffer(bytes);
-}
-
-/** Packs whole numbers as integers, and others as a float where that keeps them, else as a double. */
-function numberBytes(number: number): ByteString {
-  const bytes = Buffer.alloc(9);
-  if (Number.isInteger(number) && Math.abs(number) <= 2 ** 63 && number !== 2 ** 63) return integerBytes(number, bytes);
-  if (Math.fround(number) === number) {
-    bytes[0] = 0xca;
-    bytes.writeFloatBE(number, 1);
-    return bytes.toString('latin1', 0, 5);
-  }
-  bytes[0] = 0xcb;
-  bytes.writeDoubleBE(number, 1);
-  return bytes.toString('latin1');
-}
-
-function integerBytes(number: number, bytes: Buffer): ByteString {
-  const integer = number + 0;
-  if (integer >= 0 ? integer <= 0x7f : integer >= -32) return String.fromCharCode(integer & 0xff);
-  const isPositive = integer > 0;
-  const write = (code: number, length: 1 | 2 | 4): ByteString => {
-    bytes[0] = code;
-    if (isPositive) bytes.writeUIntBE(integer, 1, length);
-    else bytes.writeIntBE(integer, 1, length);
-    return bytes.toString('latin1', 0, 1 + length);
-  };
-  if (isPositive ? integer <= 0xff : integer >= -0x80) return write(isPositive ? 0xcc : 0xd0, 1);
-  if (isPositive ? integer <= 0xffff : integer >= -0x8000) return write(isPositive ? 0xcd : 0xd1, 2);
-  if (isPositive ? integer <= 0xffffffff : integer >= -0x80000000) return write(isPositive ? 0xce : 0xd2, 4);
-  bytes[0] = isPositive ? 0xcf : 0xd3;
-  if (isPositive) bytes.writeBigUInt64BE(BigInt(integer), 1);
-  else bytes.writeBigInt64BE(BigInt(integer), 1);
-  return bytes.toString('latin1');
+  return new MsgpackPacker(machine, state, count).run();
 }
 
 /** `limit` values at most, 0: all. With a limit the offset to go on from comes first, -1 at the end. */

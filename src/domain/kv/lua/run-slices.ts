@@ -19,6 +19,7 @@ import {
   INSTRUCTIONS_A_LOOK_WHEN_LARGE,
   LARGE_HEAP_BYTES,
   LONG_STRING_BYTES,
+  MAX_CALL_VALUES,
   MAX_INSTRUCTIONS,
   SLICE_MS,
 } from './lua-limits.js';
@@ -37,8 +38,9 @@ const STATE_FIRST_CALL = 40;
 const STATE_C_CALLS = 52;
 const STATE_HOOK_COUNT = 60;
 const STATE_HOOK = 68;
-/** Of what is known of a call. */
+/** Of what is known of a call; within it, where its values begin. */
 const CALL_BYTES = 24;
+const CALL_BASE = 0;
 
 interface Coroutine {
   readonly state: State;
@@ -216,6 +218,14 @@ export class RunSlices {
     const innermost = this.#entered.at(-1)?.state ?? this.#thread;
     const calls = this.memory.words[(state + STATE_C_CALLS) >> 2] as number;
     return state === innermost && (calls & 0xffff) === calls >>> 16;
+  }
+
+  /** Makes room for so many values more; false where that is more than a call may have, however often the run was left in it. */
+  makeRoom(state: State, values: number): boolean {
+    const { words } = this.memory;
+    const base = words[((words[(state + STATE_CALL) >> 2] as number) + CALL_BASE) >> 2] as number;
+    const used = (this.memory.top(state) - base) / VALUE_BYTES;
+    return used + values <= MAX_CALL_VALUES && this.api.lua_checkstack(state, values) !== 0;
   }
 
   /**

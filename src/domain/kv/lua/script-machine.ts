@@ -7,7 +7,7 @@ import { registerFunction } from './library-loading.js';
 import { REGISTRY_INDEX } from './lua-api.js';
 import { type HostFunction, LuaMachine } from './machine.js';
 import { MATH_FUNCTIONS, OS_FUNCTIONS } from './math-library.js';
-import { MSGPACK_CONSTANTS, MSGPACK_FUNCTIONS } from './msgpack-library.js';
+import { MSGPACK_CONSTANTS, MSGPACK_FUNCTIONS, MSGPACK_IN_STEPS } from './msgpack-library.js';
 import { PATTERN_FUNCTIONS, PATTERN_HELPERS } from './patterns.js';
 import { LOADING_FUNCTIONS, REDIS_CONSTANTS, REDIS_FUNCTIONS, REDIS_IN_STEPS } from './redis-library.js';
 import { fill, type LibraryTable, openSandbox, SANDBOX_FUNCTIONS, shield } from './sandbox.js';
@@ -43,7 +43,7 @@ const HOST_FUNCTIONS: readonly HostFunction[] = [
   ]),
 ];
 
-const HOST_FUNCTIONS_IN_STEPS: readonly HostFunction[] = [...REDIS_IN_STEPS, ...JSON_IN_STEPS];
+const HOST_FUNCTIONS_IN_STEPS: readonly HostFunction[] = [...REDIS_IN_STEPS, ...JSON_IN_STEPS, ...MSGPACK_IN_STEPS];
 
 /** @param redisVersion as INFO shows it */
 export function scriptMachine(redisVersion: string): ScriptMachine {

@@ -1,38 +1,144 @@
-/** What turns a Lua value into bytes, piece by piece: it is bounded, and looks at the clock now and then. */
+/**
+ * What turns Lua values into bytes. Values are read where the machine holds them, and the bytes put together in its memory
+ * as well, up to a bound; beyond it, or at a pause, they are taken out in pieces.
+ */
 import type { ByteString } from '../../../kernel/index.js';
+import { BYTES_A_LOOKUP, SLICE_ITEMS } from '../steps.js';
 import type { State } from './lua-api.js';
 import { MAX_COPIED_BYTES, MAX_ITEMS } from './lua-limits.js';
-import type { LuaMachine } from './machine.js';
+import { type LuaMachine, SCRATCH_BYTES } from './machine.js';
+import type { OpenTable } from './open-table.js';
+import { RAISED } from './run-slices.js';
+import { ValueWork } from './value-work.js';
 
-/** Values written, or read, between two looks at the clock. */
-export const VALUES_A_LOOK = 1000;
+/** All but strings has fewer bytes than this. */
+const SHORT_BYTES = 128;
+/** What follows a string that has just found room. */
+const BEHIND_BYTES = 8;
+/** Up to this length bytes are copied one by one, which is faster than a call. */
+const LOOPED_COPY = 32;
+/** Places of a table that are looked at as fast as one value is written. */
+const PLACES_A_VALUE = 8;
 
-export class ValueWriter {
+/** What `next` answers when all is written. */
+export const WRITTEN = 1;
+
+export abstract class ValueWriter extends ValueWork {
+  /** The machine's memory, and where in it the next byte goes. */
+  protected heap: Buffer;
+  protected at: number;
+  /** The innermost table that is being written. */
+  protected open: OpenTable | undefined;
+  readonly #begin: number;
   readonly #pieces: ByteString[] = [];
   #bytes = 0;
   #values = 0;
+  /** Of the present step: values to be written before it is over. */
+  #left = 0;
+  /** What is still to be written of a string. */
+  #stringAt = 0;
+  #stringBytes = 0;
+  #isOver = false;
 
+  /** @param widest bytes that one byte of a string may become */
   constructor(
-    protected readonly machine: LuaMachine,
-    protected readonly state: State,
-  ) {}
-
-  /** All that was written. */
-  text(): ByteString {
-    return this.#pieces.join('');
+    machine: LuaMachine,
+    state: State,
+    private readonly widest: number,
+  ) {
+    super(machine, state);
+    this.heap = machine.heap;
+    this.#begin = machine.scratch;
+    this.at = this.#begin;
   }
 
-  /** @throws Stopped when it has become too much, or takes too long */
+  /** Writes what comes next. @returns nothing before it is `WRITTEN`, or `RAISED` */
+  protected abstract next(): typeof WRITTEN | typeof RAISED | undefined;
+  /** Writes so many bytes of a string, for which there is room. */
+  protected abstract writeString(from: number, length: number): void;
+  /** A string has ended. */
+  protected abstract endString(): void;
+
+  protected override goOn(): number | undefined {
+    if (this.#isOver) return 1;
+    this.heap = this.machine.heap;
+    for (this.#left = SLICE_ITEMS; this.#left > 0; this.#left -= 1) {
+      if (this.at > this.#begin + SCRATCH_BYTES - SHORT_BYTES) this.#takeOut();
+      if (this.#stringBytes > 0) {
+        this.#copySome();
+        continue;
+      }
+      const came = this.next();
+      if (came === WRITTEN) return this.#end();
+      if (came === RAISED) return RAISED;
+    }
+    this.#takeOut();
+    return undefined;
+  }
+
+  /** @throws Stopped when there are too many */
   protected countValue(): void {
     this.#values += 1;
-    if (this.#values % VALUES_A_LOOK === 0) this.machine.slices.checkMeter();
     if (this.#values > MAX_ITEMS) this.machine.refuseMemory();
   }
 
+  /** To look through a table is work too. */
+  protected countPlaces(places: number): void {
+    this.#left -= Math.floor(places / PLACES_A_VALUE);
+  }
+
+  protected byte(byte: number): void {
+    this.heap[this.at] = byte;
+    this.at += 1;
+  }
+
+  protected ascii(text: string): void {
+    for (let i = 0; i < text.length; i += 1) this.heap[this.at + i] = text.charCodeAt(i);
+    this.at += text.length;
+  }
+
+  protected copy(from: number, length: number): void {
+    const { heap, at } = this;
+    this.at += length;
+    if (length > LOOPED_COPY) heap.copyWithin(at, from, from + length);
+    else for (let i = 0; i < length; i += 1) heap[at + i] = heap[from + i] as number;
+  }
+
+  /** Writes the string that lies there: what has room now, and the rest before `next` is called again. */
+  protected string(at: number): void {
+    const { memory } = this.machine;
+    this.#stringAt = memory.bytesAt(at);
+    this.#stringBytes = memory.stringLengthAt(at);
+    this.#copySome();
+  }
+
+  #copySome(): void {
+    const room = this.#begin + SCRATCH_BYTES - BEHIND_BYTES - this.at;
+    const bytes = Math.min(this.#stringBytes, Math.floor(room / this.widest));
+    this.writeString(this.#stringAt, bytes);
+    this.#stringAt += bytes;
+    this.#stringBytes -= bytes;
+    this.#left -= Math.floor(bytes / BYTES_A_LOOKUP);
+    if (this.#stringBytes === 0) this.endString();
+  }
+
   /** @throws Stopped when it has become too much */
-  protected add(piece: ByteString): void {
-    this.#bytes += piece.length;
+  #takeOut(): void {
+    const bytes = this.at - this.#begin;
+    this.#bytes += bytes;
     if (this.#bytes > MAX_COPIED_BYTES) this.machine.refuseMemory();
-    this.#pieces.push(piece);
+    this.#pieces.push(this.machine.memory.read(this.#begin, bytes));
+    this.at = this.#begin;
+  }
+
+  #end(): number | undefined {
+    const { machine, state } = this;
+    if (this.#pieces.length === 0) {
+      machine.api.lua_pushlstring(state, this.#begin, this.at - this.#begin);
+      return 1;
+    }
+    this.#takeOut();
+    this.#isOver = true;
+    return this.isDone(machine.pushPieces(state, this.#pieces, this.#bytes)) ? 1 : undefined;
   }
 }
