@@ -295,7 +295,11 @@ export const LARGE_VALUES: readonly Stall[] = [
   command('cjson.decode of 10 MiB', ['EVAL', 'return #cjson.decode(ARGV[1])', '0', document]),
   command('cjson.decode of 5 MiB', ['EVAL', 'return #cjson.decode(ARGV[1])', '0', documentOf(DOCUMENT_BYTES / 2)]),
   command('cjson.encode of 100,000 tables', ['EVAL', `${SMALL_TABLES} return #cjson.encode(t)`, '0']),
-  command('cmsgpack.pack of them', ['EVAL', `${SMALL_TABLES} return #cmsgpack.pack(t)`, '0']),
+  command('cmsgpack.pack and unpack of them', [
+    'EVAL',
+    `${SMALL_TABLES} return #cmsgpack.unpack(cmsgpack.pack(t))`,
+    '0',
+  ]),
   rest('SET body of 10 MiB, REST', '/set/restlong', () => Buffer.from(long)),
   { name: 'GET of it, REST', work: (stand) => stand.rest('/get/restlong') },
   rest('command body of 10 MiB, REST', '/', () => JSON.stringify(['SET', 'restlong', long])),

@@ -152,3 +152,51 @@ describe('key-value: cjson.encode and cmsgpack.pack of much', () => {
     for (const seed of ['1', '77', '4242']) expect(both(script, seed).reply).to.equal('alike');
   });
 });
+
+describe('key-value: cmsgpack.unpack of much', () => {
+  const SHOWN = 'local function n(t) local s=0 for k,v in pairs(t) do s=s+1 end return s end';
+  for (const [what, make] of [
+    ['many tables', ROWS],
+    ['many items', BACKWARDS],
+    ['many fields', FIELDS],
+    ['long strings', LONG_STRINGS],
+  ] as const) {
+    for (const [name, unpack] of [
+      ['in a script', 'cmsgpack.unpack(p)'],
+      ['through pcall', 'select(2,pcall(cmsgpack.unpack,p))'],
+      ['with a limit', 'select(2,cmsgpack.unpack_limit(p,1))'],
+    ] as const) {
+      it(`runs in slices: ${what}, ${name}`, () => {
+        const script = `${SHOWN} ${make} local p=cmsgpack.pack(t,'behind') local u=${unpack} return {n(u),redis.sha1hex(cjson.encode(u))==redis.sha1hex(cjson.encode(cmsgpack.unpack(p)))}`;
+        const { pauses } = both(script);
+        expect(pauses).to.be.greaterThan(4);
+      });
+    }
+  }
+
+  /** What is unpacked: very many numbers, and then that. */
+  const behind = (end: string): string => `local p='\\220\\11\\185'..string.rep('\\1',3000)..'${end}' `;
+  for (const [what, end, text, hasPlace] of [
+    ['a missing byte', '', 'Missing bytes in input.', true],
+    ['what is nothing', '\\193', 'Bad data format in input.', true],
+    ['a key that is nil', '\\129\\192\\1', 'table index is nil', false],
+    ['a key that is no number', '\\129\\203\\127\\248\\0\\0\\0\\0\\0\\0\\1', 'table index is NaN', false],
+  ] as const) {
+    it(`fails in slices as in one go: ${what}`, () => {
+      const place = hasPlace ? 'user_script:1: ' : '';
+      const { reply, pauses } = both(`${behind(end)} local x=cmsgpack.unpack(p) return 'behind'`);
+      expect(reply).to.match(new RegExp(`^-ERR ${place}${text} script: [0-9a-f]{40}, on @user_script:1`));
+      expect(pauses).to.be.greaterThan(2);
+      const caught = both(`${behind(end)} local ok,e=pcall(cmsgpack.unpack,p) return {tostring(ok),e}`);
+      expect(caught.reply).to.deep.equal(['false', text]);
+    });
+  }
+
+  it('takes as many values as a call may have, in slices as in one go', () => {
+    const count = (many: number): string => `return select('#',cmsgpack.unpack(string.rep('\\1',${many})))`;
+    expect(both(count(7990)).reply).to.equal(7990);
+    expect(both(count(8001)).reply).to.match(/^-ERR user_script:1: too many values to unpack/);
+    const limited = "return {cmsgpack.unpack_limit(string.rep('\\1',3000),2000,5)}";
+    expect(both(limited).reply).to.deep.equal([2005, ...Array.from({ length: 2000 }, () => 1)]);
+  });
+});
