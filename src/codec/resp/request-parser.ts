@@ -53,6 +53,9 @@ const MAX_DIGITS = 19;
 const SHORT_WORD = 6;
 /** Words of a command for which there is room from the start: a client may announce many, and send none. */
 const SIZED_WORDS = 64;
+/** Words of a command that is read in one go, and bytes of each. */
+const MOST_SMALL_WORDS = 9;
+const MOST_SMALL_BYTES = 4096;
 /** The name of a command: longer words are none. */
 const NAME_BYTES = 32;
 /** The bounds before somebody has signed in, as in Redis. */
@@ -199,6 +202,8 @@ export class RequestParser {
   /** Undefined with `#neededBytes` 0: an empty command has been passed over. */
   #begin(): ByteString[] | OversizedCommand | undefined {
     if (this.#bytes[this.#at] !== STAR) return this.#inline();
+    const small = this.#small();
+    if (small !== undefined) return small;
     const end = this.#endOfLine('too big mbulk count string');
     if (end < 0) return undefined;
     const count = this.#integer(this.#at + 1, end);
@@ -219,6 +224,35 @@ export class RequestParser {
       this.#keep(words);
       throw problem;
     }
+  }
+
+  /** One of few words, none of them long, that is whole: most are. Undefined: it is still to be read, word by word. */
+  #small(): ByteString[] | undefined {
+    const bytes = this.#bytes;
+    const count = (bytes[this.#at + 1] as number) - ZERO;
+    if (!(count > 0 && count <= MOST_SMALL_WORDS) || bytes[this.#at + 2] !== CR) return undefined;
+    const words = new Array<ByteString>(count);
+    let at = this.#at + 4;
+    let commandBytes = 0;
+    for (let i = 0; i < count; i += 1) {
+      let length = (bytes[at + 1] as number) - ZERO;
+      if (bytes[at] !== DOLLAR || !(length >= 0 && length <= 9)) return undefined;
+      for (at += 2; bytes[at] !== CR; at += 1) {
+        const digit = (bytes[at] as number) - ZERO;
+        if (length === 0 || !(digit >= 0 && digit <= 9)) return undefined;
+        length = length * 10 + digit;
+      }
+      const from = at + 2;
+      at = from + length + 2;
+      if (at > bytes.length || length > MOST_SMALL_BYTES) return undefined;
+      words[i] = i === 0 ? this.#nameIn(from, from + length) : wordOf(bytes, from, from + length);
+      commandBytes += length;
+    }
+    const { maxWords, maxWordBytes, maxCommandBytes } = this.limits;
+    if (count > maxWords || commandBytes > maxWordBytes || commandBytes > maxCommandBytes) return undefined;
+    this.#at = at;
+    this.#commandBytes = commandBytes;
+    return words;
   }
 
   #inline(): ByteString[] | undefined {
