@@ -19,6 +19,11 @@ export function denialOf(grant: KvGrant, spec: CommandSpec, words: readonly Byte
   return permissionsFor(grant)?.refusal(spec, words);
 }
 
+/** Whatever the command is, and whatever its words? */
+export function mayRunWhatever(grant: KvGrant): boolean {
+  return permissionsFor(grant) === undefined;
+}
+
 /** May the command run at all, on some keys? */
 export function mayRun(grant: KvGrant, spec: CommandSpec): boolean {
   const denial = denialOf(grant, spec, []);

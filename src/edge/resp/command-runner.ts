@@ -6,6 +6,8 @@
  *  RCR1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
  *       what it does not allow is ended before anything more is told
  *  RCR2 a client that waits at an owner is given up there when it goes
+ *  RCR3 of commands of one row that are taken one after the other without a pause only the first is judged: all that is
+ *       asked of client and row is the same for the others, and nothing but a command of another row changes it
  */
 import {
   admit,
@@ -21,7 +23,7 @@ import {
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { bytesOfWords, closureOf, sizeProblem } from '../commands/admission.js';
-import { denialOf } from '../commands/permissions.js';
+import { denialOf, mayRunWhatever } from '../commands/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';
@@ -62,6 +64,8 @@ const TRANSACTION_TOO_LARGE = new ErrorReply('ERR transaction exceeds the maximu
 export class ClientCommandRunner {
   /** Whether the grant is current cannot be told. */
   #doubt: ErrorReply | undefined;
+  /** The row of the command before, where all of that row go the same way whatever their words. (RCR3) */
+  #alike: CommandSpec | undefined;
 
   constructor(
     private readonly face: RespFace,
@@ -78,6 +82,7 @@ export class ClientCommandRunner {
     const { client } = this;
     const { access } = this.face.parts;
     this.#doubt = undefined;
+    this.#alike = undefined;
     if (client.grant === undefined) {
       // Nobody can sign in right now; in a moment somebody can.
       if (this.face.parts.freshness?.isFresh === false) this.#doubt = NOT_SIGNED_IN;
@@ -106,6 +111,8 @@ export class ClientCommandRunner {
   take(words: readonly ByteString[], batch: RespBatch, isBehind: boolean): Outcome {
     const { client } = this;
     const spec = admit(words);
+    if (spec === this.#alike && this.#addAlike(spec, words, batch)) return BATCHED;
+    this.#alike = undefined;
     if (spec instanceof ErrorReply) return this.#refuse(isExec(words) ? this.#abort(spec) : spec);
     const problem = this.#problemOf(spec, words);
     if (problem !== undefined) return this.#refuse(problem);
@@ -220,9 +227,19 @@ export class ClientCommandRunner {
       if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence());
     }
     batch.add(spec, words, bytes);
-    if (this.#takesSilence()) batch.silenceLast();
-    if (client.tracking !== undefined) this.#track(grant, spec, words, batch);
+    if (client.replies !== 'on' || client.tracking !== undefined) {
+      if (this.#takesSilence()) batch.silenceLast();
+      this.#track(grant, spec, words, batch);
+    } else if (spec.family !== 'acl' && mayRunWhatever(grant)) this.#alike = spec;
     return BATCHED;
+  }
+
+  /** RCR3. False: it is to be judged by itself. */
+  #addAlike(spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): boolean {
+    const bytes = bytesOfWords(words);
+    if (bytes > MAX_RESP_KEY_BYTES || bytes > (this.client.grant as KvGrant).limits.maxCommandBytes) return false;
+    batch.add(spec, words, bytes);
+    return true;
   }
 
   #track(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): void {
