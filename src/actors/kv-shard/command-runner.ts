@@ -8,6 +8,7 @@
  *  CR4 whoever leaves ends what is half done for it, and what only reads behind that
  *  CR5 what has paused is in no entry before it is done, and holds up the entries of nobody
  *  CR6 of what is ended before it is done nothing stays: of a transaction nothing at all
+ *  CR7 of quick reads of one row that follow each other each is answered, timed and waits as if it were alone; what holds for all is asked once
  */
 import {
   answerTooLarge,
@@ -121,9 +122,13 @@ export class ShardCommandRunner {
         owned.parked.push(work);
         return 'parked';
       }
-      const step = this.#runOne(owned, engine, work, turn, shouldStop);
-      if (step !== 'done') return step;
-      if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
+      const reads = quickReadsOf(owned, engine, work);
+      if (reads !== undefined) this.#runReads(owned, engine, reads, work, turn, shouldStop);
+      else {
+        const step = this.#runOne(owned, engine, work, turn, shouldStop);
+        if (step !== 'done') return step;
+        if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
+      }
       if (work.isAnswerFull) return 'done';
       if (work.progress < count && shouldStop()) return 'more';
     }
@@ -210,6 +215,44 @@ export class ShardCommandRunner {
     engine.run.end();
     this.#noteWritten(owned, engine, work, turn, count, bytes);
     if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
+  }
+
+  /** Those of that row that come next. (CR7) */
+  #runReads(
+    owned: OwnedPartition,
+    engine: KvEngine,
+    spec: CommandSpec,
+    work: KvWork,
+    turn: Turn,
+    shouldStop: ShouldStop,
+  ): void {
+    const { commands, maxAnswerBytes } = work.request;
+    const { count: effectsBefore, bytes: bytesBefore } = engine.effects;
+    const isStored = owned.hasNothingUnstored;
+    const caller = work.callerFor(this.ports.permissionsOf);
+    let words = commands[work.progress] as readonly string[];
+    for (let isFirst = true; ; isFirst = false) {
+      turn.commands += 1;
+      const startedAtMs = this.#clock.begin(engine, spec);
+      let reply: Reply;
+      try {
+        // What only looks, in one go, neither waits nor pauses.
+        reply = (isFirst ? engine.execute(spec, words, turn.nowMs, caller) : engine.executeNext(spec, words)) as Reply;
+      } catch (error) {
+        reply = this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
+      }
+      this.#clock.end(engine, spec, words, work, startedAtMs, reply);
+      work.progress += 1;
+      work.replies.push(reply);
+      if (maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
+      if (!isStored) this.#noteRead(owned, spec, words, work, turn);
+      if (work.progress === commands.length || work.isAnswerFull || owned.isInDoubt) break;
+      const next = commands[work.progress] as readonly string[];
+      if (findCommand(next) !== spec || shouldStop()) break;
+      words = next;
+    }
+    this.#noteRoom(owned, engine, work);
+    this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
   }
 
   /** `more` when the command runs in slices and some are left; `parked` when it waits for a key. */
@@ -302,13 +345,17 @@ export class ShardCommandRunner {
 
   #keepReply(owned: OwnedPartition, engine: KvEngine, work: KvWork, reply: Reply): void {
     work.spentMs = 0;
-    work.isFull = engine.bounds.leaveNoRoom;
-    if (work.isFull) this.#plans.noteFull(owned, engine);
+    this.#noteRoom(owned, engine, work);
     work.progress += 1;
     work.replies.push(reply);
     if (work.request.maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
     const { scriptDenials } = owned.audience;
     if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
+  }
+
+  #noteRoom(owned: OwnedPartition, engine: KvEngine, work: KvWork): void {
+    work.isFull = engine.bounds.leaveNoRoom;
+    if (work.isFull) this.#plans.noteFull(owned, engine);
   }
 
   /** It is left until its next slice (CR5). */
@@ -534,6 +581,16 @@ function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop
     if (reply !== undefined) return reply;
     if (shouldStop(true)) return undefined;
   }
+}
+
+/** The row of the next command, where it is a quick read that nobody but its client hears of. (CR7) */
+function quickReadsOf(owned: OwnedPartition, engine: KvEngine, work: KvWork): CommandSpec | undefined {
+  const { commands, trackFor } = work.request;
+  const spec = findCommand(commands[work.progress] as readonly string[]);
+  const isAlone = trackFor === undefined && !owned.audience.isMonitored;
+  // Parameters that are new are obeyed by the next command, whatever it is.
+  const isObeyed = owned.settingsVersion === engine.settings.version;
+  return spec?.isQuickRead === true && isAlone && isObeyed ? spec : undefined;
 }
 
 /** Those from `first` on. */

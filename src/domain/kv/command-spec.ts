@@ -295,6 +295,8 @@ export interface CommandSpec {
   readonly isLong?: (context: CommandContext) => boolean;
   /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;
+  /** Is it quick, and does it only look, in one go and without waiting? The table fills it in. */
+  readonly isQuickRead?: boolean;
   /** May a script call it? The table fills it in. */
   readonly isForScripts?: boolean;
   /** What is asked of flags with every command: `write`, `denyoom`, `blocking`, `script`, `noauth`; the table fills it in. */

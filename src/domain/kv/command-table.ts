@@ -32,6 +32,7 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   sliced: undefined,
   isLong: undefined,
   isQuick: undefined,
+  isQuickRead: undefined,
   isForScripts: undefined,
   isWriting: undefined,
   mayGrow: undefined,
@@ -128,10 +129,13 @@ export class CommandTable {
 
 function completed(row: CommandSpec): CommandSpec {
   const { flags } = row;
+  const isQuick = row.isQuick ?? flags.includes('fast');
+  const isInOneGo = row.sliced === undefined && !flags.includes('blocking') && !flags.includes('script');
   return {
     ...NOTHING_SAID,
     ...row,
-    isQuick: row.isQuick ?? flags.includes('fast'),
+    isQuick,
+    isQuickRead: isQuick && isInOneGo && flags.includes('readonly'),
     isForScripts: isForScripts(row),
     isWriting: flags.includes('write'),
     mayGrow: flags.includes('denyoom'),

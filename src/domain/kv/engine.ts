@@ -133,8 +133,18 @@ export class KvEngine {
     caller: Caller = REST_CALLER,
   ): Reply | Blocked | Paused {
     this.#prepare(words, nowMs, caller);
+    return this.#handle(spec);
+  }
+
+  /** The same for the same instant and caller as what was executed just before. */
+  executeNext(spec: CommandSpec, words: readonly ByteString[]): Reply | Blocked | Paused {
+    this.#args.words = words;
+    return this.#handle(spec);
+  }
+
+  #handle({ handler }: CommandSpec): Reply | Blocked | Paused {
     try {
-      return spec.handler(this.#context);
+      return handler(this.#context);
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return refusal;
       throw refusal;
