@@ -38,8 +38,10 @@ const MAX_VALUE_BYTES = 1024;
 const ELSEWHERE = 2 ** 16 - 1;
 /** Bytes that nobody needs any more: beyond these, and beyond a third of all, the entries are packed anew. */
 const MIN_WASTE_BYTES = PAGE_BYTES;
-/** Up to here bytes are copied faster one by one than by a call that leaves JavaScript. */
+/** Up to here a text is written faster byte by byte than by a call that leaves JavaScript. */
 const SHORT_BYTES = 16;
+/** The same for one that is read: of longer ones each byte more is another string. */
+const SHORT_TEXT = 6;
 /** The same for bytes that come from another array. */
 const SHORT_COPY_BYTES = 40;
 
@@ -442,7 +444,7 @@ function setValueLength(page: Buffer, at: number, length: number): void {
 }
 
 function textIn(page: Buffer, from: number, length: number): ByteString {
-  if (length > SHORT_BYTES) return (page as unknown as Latin1Page).latin1Slice(from, from + length);
+  if (length > SHORT_TEXT) return (page as unknown as Latin1Page).latin1Slice(from, from + length);
   let text = '';
   for (let i = from; i < from + length; i += 1) text += String.fromCharCode(page[i] as number);
   return text;
