@@ -117,6 +117,11 @@ export class RequestParser {
     return this.#commandBytes;
   }
 
+  /** Is what is fed copied at once, behind what there is of a long word? */
+  get isGathering(): boolean {
+    return this.#neededBytes > LARGE_BYTES && this.bufferedBytes > 0;
+  }
+
   /** Is there reason to call `next`? */
   get mayHaveMore(): boolean {
     return this.bufferedBytes > 0 && this.bufferedBytes >= this.#neededBytes;
@@ -128,7 +133,7 @@ export class RequestParser {
       this.#at = 0;
       return;
     }
-    if (this.#neededBytes > LARGE_BYTES) {
+    if (this.isGathering) {
       this.#large.append(this.#bytes.subarray(this.#at));
       this.#large.append(chunk);
       this.#bytes = EMPTY;

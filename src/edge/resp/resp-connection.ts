@@ -217,7 +217,7 @@ export class RespConnection implements ClientLink {
 
   /** As `receive`, of bytes that others overwrite later. */
   receiveLent(bytes: Buffer): void {
-    if (!this.#mayTake || this.#parser.bufferedBytes > 0) {
+    if (!this.#parser.isGathering && (!this.#mayTake || this.#parser.bufferedBytes > 0)) {
       this.receive(ownCopy(bytes));
       return;
     }
