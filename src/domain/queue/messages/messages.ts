@@ -22,8 +22,8 @@ export class Messages {
   /** Of those that are awake: nothing has happened to them but that they were due, up to this instant. */
   #wokenCount = 0;
   #wokenUpToMs = 0;
-  /** In the order of delivery; `#deliveredFrom` is the oldest that has not been forgotten. */
-  #delivered: Message[] = [];
+  /** In the order of delivery; `#deliveredFrom` is the oldest that has not been forgotten, before it nothing is left. */
+  #delivered: (Message | undefined)[] = [];
   #deliveredFrom = 0;
   /** They have an open attempt: what is made again after a crash. */
   readonly active = new Set<Message>();
@@ -117,6 +117,7 @@ export class Messages {
     while (gone.length < FORGOTTEN_AT_ONCE) {
       const message = this.#delivered[this.#deliveredFrom];
       if (message === undefined || message.sinceMs + DELIVERED_GRACE_MS > nowMs) break;
+      this.#delivered[this.#deliveredFrom] = undefined;
       this.#deliveredFrom += 1;
       this.#byId.delete(message.id);
       gone.push(message);
