@@ -1,15 +1,25 @@
 /** Proves SLR1, SLR2. */
 import { expect } from 'chai';
 import { QueueState } from '../../../src/domain/queue/accounts/queue-state.js';
+import { hashOfText } from '../../../src/domain/queue/collections/text-hash.js';
+import type { Message } from '../../../src/domain/queue/messages/message.js';
+import type { Run } from '../../../src/domain/queue/runs/run.js';
 import { answered, callItem, entryItem, invokeItem, message, run, WorkflowSpec } from '../../support/workflow-spec.js';
 
 const HOUR = { delaySeconds: 3600 };
 const HOUR_MS = 3_600_000;
+const STEP = { stepId: 9, targetStep: 0, concurrent: 1, stepName: 'call', stepType: 'Call' };
 
-/** Of the runs that a replay of the journal comes to: of one that sleeps every look is another copy. */
-function sleeps(flow: WorkflowSpec, runId = 'r'): boolean {
+/** What a replay of the journal comes to. */
+function stateOf(flow: WorkflowSpec): QueueState {
   const state = new QueueState({ put: () => undefined, drop: () => undefined });
   for (const event of flow.queue.journal) state.evolve(event);
+  return state;
+}
+
+/** Of one that sleeps every look is another copy. */
+function sleeps(flow: WorkflowSpec, runId = 'r'): boolean {
+  const state = stateOf(flow);
   const first = state.runs.look(run(runId));
   expect(first, `the run ${runId}`).to.not.equal(undefined);
   return first !== state.runs.look(run(runId));
@@ -23,6 +33,24 @@ function asleep(flow = new WorkflowSpec(), runId = 'r'): WorkflowSpec {
   flow.deliver(`${runId}#0`).work();
   flow.submit(entryItem(runId, 2, HOUR));
   return flow.deliver(`${runId}#1`);
+}
+
+/** It has one more message, which keeps it awake; that comes to its end. */
+function call(state: QueueState, runId: string): (() => void)[] {
+  const { createdAtMs } = state.runs.look(run(runId)) as Run;
+  const part = { role: 'call', runId: run(runId), runCreatedAtMs: createdAtMs, step: STEP } as const;
+  const asked = { id: message(`${runId}#call`) } as Message;
+  return [() => state.runs.messageAccepted(asked, part, createdAtMs), () => state.runs.messageLeft(asked)];
+}
+
+function idsOfOneHash(): [string, string] {
+  const known = new Map<number, string>();
+  for (let number = 0; ; number += 1) {
+    const id = `run ${number}`;
+    const other = known.get(hashOfText(id));
+    if (other !== undefined) return [other, id];
+    known.set(hashOfText(id), id);
+  }
 }
 
 describe('workflow: a run that sleeps', () => {
@@ -110,12 +138,37 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.rebuilt().queue.digest()).to.equal(before);
   });
 
-  it('keeps its place among the others that are ended in their order', () => {
+  it('is ended among the others that are ended in bulk', () => {
     const flow = asleep(asleep(), 's');
     const selector = { kind: 'filter', filter: { label: ['red'] }, count: 2 } as const;
     expect(flow.queue.ask({ type: 'CancelRuns', selector })).to.deep.equal({ type: 'Cancelled', count: 2 });
     expect([flow.isActive('r'), flow.isActive('s')]).to.deep.equal([false, false]);
     expect(flow.queue.held).to.include({ messages: 0, bytes: 0 });
+  });
+
+  it('is seen by a walk through all runs, also when it falls asleep or wakes meanwhile', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const state = stateOf(ids.reduce((before, id) => asleep(before, id), new WorkflowSpec()));
+    const walked = (atThird: () => void) => {
+      const seen: string[] = [];
+      for (const { id } of state.runs.actives()) if (seen.push(id) === 3) atThird();
+      return [...new Set(seen)].sort();
+    };
+    for (const id of ids) {
+      const [wake, fallAsleep] = call(state, id) as [() => void, () => void];
+      expect(walked(wake), `${id} wakes`).to.deep.equal(ids);
+      expect(walked(fallAsleep), `${id} falls asleep`).to.deep.equal(ids);
+      for (const step of call(state, id)) step();
+    }
+  });
+
+  it('does not sleep beside another one whose id has the same hash', () => {
+    const [one, other] = idsOfOneHash();
+    const flow = asleep(asleep(new WorkflowSpec(), one), other);
+    expect([sleeps(flow, one), sleeps(flow, other)]).to.deep.equal([true, false]);
+    for (const copy of [flow.rebuilt(), flow.replayed()]) expect(copy.queue.digest()).to.equal(flow.queue.digest());
+    flow.pass(HOUR_MS);
+    for (const id of [one, other]) expect(flow.listOf(`${id}#2`)).to.deep.equal([`${id}#0`, `${id}#1`, `${id}#2`]);
   });
 
   it('keeps an event that comes for it, and hears of it when it asks', () => {

@@ -32,6 +32,14 @@ export class RecordIndex {
     return -1;
   }
 
+  /** Does any slot have this hash? */
+  has(hash: number): boolean {
+    const words = this.#tables[hash & (TABLES - 1)]?.words;
+    if (words === undefined) return false;
+    for (let at = homeOf(hash, words); words[at + 1] !== 0; at = after(at, words)) if (words[at] === hash) return true;
+    return false;
+  }
+
   /** A slot that is not in it. */
   add(hash: number, slot: number): void {
     let table = this.#tables[hash & (TABLES - 1)];

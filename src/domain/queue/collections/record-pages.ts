@@ -12,10 +12,11 @@ const PAGE_PLACES = 1 << PLACE_BITS;
 /** The first page begins as small as this: most accounts have little to keep. */
 const FIRST_PLACES = 16;
 
-/** One of the pages. Its records lie behind each other in both views. */
+/** One of the pages. Its records lie behind each other in all views. */
 export class RecordPage {
   words: Uint32Array;
   doubles: Float64Array;
+  bytes: Uint8Array;
   used = 0;
   /** Places from here on were never used. */
   end = 0;
@@ -31,6 +32,7 @@ export class RecordPage {
     const bytes = new ArrayBuffer(places * recordBytes);
     this.words = new Uint32Array(bytes);
     this.doubles = new Float64Array(bytes);
+    this.bytes = new Uint8Array(bytes);
   }
 
   get places(): number {
@@ -43,6 +45,7 @@ export class RecordPage {
     const bytes = new ArrayBuffer(places * this.recordBytes);
     this.words = new Uint32Array(bytes);
     this.doubles = new Float64Array(bytes);
+    this.bytes = new Uint8Array(bytes);
     this.words.set(words.subarray(0, Math.min(words.length, this.words.length)));
   }
 }

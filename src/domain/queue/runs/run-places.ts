@@ -1,9 +1,9 @@
 /**
- * What pending messages are to their runs, also to runs that are over.
+ * What pending messages are to their runs, also to runs that are over. Of a run that sleeps its own bytes say it.
  *
  *  WR3 what waits for a run that is over is a leftover until it is cancelled; nothing waits anew for one
  */
-import type { MessageId, RunId } from '../../../kernel/index.js';
+import type { MessageId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';
 import type { RunPart } from './records.js';
 import type { Run } from './run.js';
@@ -16,11 +16,10 @@ export interface RunPlace {
 }
 
 export class RunPlaces {
-  /** Of a message whose run sleeps it is the run's id. */
-  readonly #byMessage = new SplitMap<MessageId, RunPlace | RunId>();
+  readonly #byMessage = new SplitMap<MessageId, RunPlace>();
   readonly #leftovers = new Set<MessageId>();
 
-  of(message: MessageId): RunPlace | RunId | undefined {
+  of(message: MessageId): RunPlace | undefined {
     return this.#byMessage.get(message);
   }
 
@@ -35,8 +34,8 @@ export class RunPlaces {
   }
 
   /** The message is all that is open of its run, which sleeps from now on. */
-  slept(message: MessageId, run: RunId): void {
-    this.#byMessage.set(message, run);
+  slept(message: MessageId): void {
+    this.#byMessage.delete(message);
   }
 
   woke(message: MessageId, place: RunPlace): void {

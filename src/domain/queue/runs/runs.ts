@@ -23,15 +23,18 @@ import { Run, type Waiting } from './run.js';
 import { appendHeld, heldInvoker, type RunHolds, releaseRun, weighAsked, weighEvent, weighRun } from './run-holds.js';
 import { type RunPlace, RunPlaces } from './run-places.js';
 import { restoredRun, restoringEvents } from './run-restoring.js';
-import { openPartOf, type SleepingRun, SleepingRuns } from './sleeping-runs.js';
+import { openPartOf, SleepingRuns } from './sleeping-runs.js';
 
 export class Runs {
-  readonly #active = new SplitMap<RunId, Run | SleepingRun>();
+  /** Those that are awake, of the active ones. */
+  readonly #awake = new SplitMap<RunId, Run>();
   readonly #sleeping = new SleepingRuns();
   readonly #places = new RunPlaces();
   readonly #ended = new EndedRuns();
   readonly #waiters: Waiters;
   readonly #failed: FailedRuns;
+  /** So many go through all of them at this moment. */
+  #walks = 0;
 
   constructor(private readonly holds: RunHolds) {
     this.#waiters = new Waiters(holds);
@@ -40,11 +43,11 @@ export class Runs {
 
   /** Active ones and failed ones. */
   get size(): number {
-    return this.#active.size + this.#failed.size;
+    return this.activeCount + this.#failed.size;
   }
 
   get activeCount(): number {
-    return this.#active.size;
+    return this.#awake.size + this.#sleeping.size;
   }
 
   /** Steps that wait for an event. */
@@ -54,20 +57,25 @@ export class Runs {
 
   /** It is awake from now on. */
   active(id: RunId): Run | undefined {
-    const run = this.#active.get(id);
-    return typeof run === 'string' ? this.#wake(id, run) : run;
+    return this.#awake.get(id) ?? this.#woken(this.#sleeping.wake(id));
   }
 
   /** To look at it: of one that sleeps this is a copy. */
   look(id: RunId): Run | undefined {
-    const run = this.#active.get(id);
-    return typeof run === 'string' ? this.#sleeping.look(id, run) : run;
+    return this.#awake.get(id) ?? this.#sleeping.look(id);
   }
 
-  /** To look at them. */
+  /**
+   * To look at them. Sees what is active all the time: those that sleep come first, who wakes meanwhile is seen among the
+   * others, and until the end of it nobody falls asleep.
+   */
   *actives(): IterableIterator<Run> {
-    for (const part of this.#active.parts()) {
-      for (const [id, run] of part) yield typeof run === 'string' ? this.#sleeping.look(id, run) : run;
+    this.#walks += 1;
+    try {
+      yield* this.#sleeping.all();
+      yield* this.#awake.values();
+    } finally {
+      this.#walks -= 1;
     }
   }
 
@@ -83,16 +91,16 @@ export class Runs {
   /** Its run is awake from now on. */
   placeOf(message: MessageId): RunPlace | undefined {
     const place = this.#places.of(message);
-    if (typeof place !== 'string') return place;
-    const run = this.active(place);
+    if (place !== undefined) return place;
+    const run = this.#woken(this.#sleeping.wakeOf(message));
     return run && { part: openPartOf(run), run };
   }
 
   /** To look at it. */
   partOf(message: MessageId): RunPart | undefined {
     const place = this.#places.of(message);
-    if (typeof place !== 'string') return place?.part;
-    const run = this.look(place);
+    if (place !== undefined) return place.part;
+    const run = this.#sleeping.lookOf(message);
     return run && openPartOf(run);
   }
 
@@ -195,7 +203,8 @@ export class Runs {
   start(event: WorkflowEventOf<'RunStarted'>): void {
     const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
     const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
-    assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
+    const isNew = this.#awake.set(runId, run) && !this.#sleeping.has(runId);
+    assert(isNew, 'a run is started that is active', { runId });
     weighRun(run, this.holds);
     for (const entry of kept) appendHeld(run, entry, this.holds);
   }
@@ -210,7 +219,7 @@ export class Runs {
   end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>, isWaiting: (message: MessageId) => boolean): void {
     const run = this.#run(runId);
     run.endState = state;
-    this.#active.delete(runId);
+    this.#awake.delete(runId);
     this.#places.ended(run, isWaiting);
     this.#waiters.removeAll(run);
     for (const stored of run.storedEvents.splice(0)) weighEvent(run, stored, -1, this.holds);
@@ -263,7 +272,7 @@ export class Runs {
   restore(event: WorkflowEventOf<'RunRestored'>): void {
     const run = restoredRun(event, this.holds);
     const { dlqId, failureFunction, waiters } = event;
-    if (dlqId === undefined) this.#active.set(run.id, run);
+    if (dlqId === undefined) this.#awake.set(run.id, run);
     else this.#failed.restore(run, dlqId, failureFunction);
     for (const waiter of waiters) this.#waiters.add(run, waiter);
   }
@@ -290,19 +299,17 @@ export class Runs {
   /** SLR1 */
   #maySleep(run: Run): void {
     const open = run.onlyOpen;
-    if (open === undefined || this.#active.get(run.id) !== run) return;
+    if (open === undefined || this.#walks > 0 || this.#awake.get(run.id) !== run) return;
     const forMs = this.holds.restsForMs(open);
-    if (forMs === 0) return;
-    const packed = this.#sleeping.putToSleep(run, open);
-    if (packed === undefined) return;
-    this.#active.set(run.id, packed);
-    this.#places.slept(open, run.id);
+    if (forMs === 0 || !this.#sleeping.putToSleep(run, open)) return;
+    this.#awake.delete(run.id);
+    this.#places.slept(open);
     if (forMs >= BODY_RESTS_FOR_MS) for (const { body } of run.entries) this.holds.restBody(body);
   }
 
-  #wake(id: RunId, packed: SleepingRun): Run {
-    const run = this.#sleeping.wake(id, packed);
-    this.#active.set(id, run);
+  #woken(run: Run | undefined): Run | undefined {
+    if (run === undefined) return undefined;
+    this.#awake.set(run.id, run);
     for (const open of run.open) this.#places.woke(open, { part: openPartOf(run), run });
     return run;
   }

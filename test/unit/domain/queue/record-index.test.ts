@@ -27,6 +27,8 @@ describe('index of records', () => {
         for (let key = 0; key <= 60; key += 1) {
           sought = key;
           expect(index.find(hashOf(key))).to.equal(slots.get(key) ?? -1);
+          const isThere = [...slots.keys()].some((other) => hashOf(other) === hashOf(key));
+          expect(index.has(hashOf(key))).to.equal(isThere);
         }
       }),
     );
