@@ -20,6 +20,9 @@ const WASM_TIERING_BUDGET = 2_000_000_000;
 
 // Before anything is compiled: what is kept of that is good under the same flags only.
 setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
+// What an operator says of nurseries is true of this thread, which has its own by now. Other threads say what they need,
+// and this would go before that.
+setFlagsFromString('--max-semi-space-size=0');
 await import((isCurrent() ? BUNDLED : new URL('./program.js', import.meta.url)).href);
 
 function isCurrent(): boolean {

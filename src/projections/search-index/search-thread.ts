@@ -17,7 +17,7 @@ export const SEARCH_WORKER = {
   name: 'search indexes',
   events: 'search',
   /** Vectors are beside it: see docs/adr/0030 for what a document takes. Some two million short documents. */
-  limits: { maxOldGenerationSizeMb: 2048 },
+  limits: { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 24 },
   /** It counts those of all databases; the indexes bound those of each. */
   maxQuestions: 512,
   maxRestartMs: 60_000,

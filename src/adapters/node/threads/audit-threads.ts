@@ -23,6 +23,8 @@ export interface AuditThreadsOptions<Installation> {
 const DEFAULT_MAX_WALKS = 2;
 /** A state of some million keys. */
 const DEFAULT_MAX_HEAP_MB = 1024;
+/** Three halves: as large as that of the process is by the flags that it is to be started with. */
+const NURSERY_MB = 24;
 /** Texts on their way, each an entry or a value at most: asked for again when half of them are taken. */
 const WINDOW = 16;
 
@@ -39,7 +41,7 @@ export class AuditThreads<Installation> implements JournalAudit {
     const worker = new Worker(entry, {
       name: 'audit',
       workerData: { job: task, installation } satisfies JobTask<Installation, AuditTask>,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: NURSERY_MB },
     });
     this.#workers.add(worker);
     const heard = new Heard(worker, log);
